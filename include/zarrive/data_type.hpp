@@ -1,0 +1,151 @@
+// Data types: what one element of an array is, in memory and in the metadata of both formats.
+//
+// In memory an element is always in the byte order of this machine (little-endian). The byte order that a v2 dtype states is
+// remembered for each leaf, because the stored bytes and the v2 document need it; it plays no part in comparisons.
+// Elements of variable length (string, bytes, object) are std::string objects in memory.
+// Sources: Zarr v2 "data type encoding", Zarr v3.1 "data types", zarr-extensions data-types/.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "zarrive/checked.hpp"
+#include "zarrive/export.hpp"
+#include "zarrive/json.hpp"
+
+namespace zarrive {
+
+enum class ZarrFormat : std::uint8_t { v2 = 2, v3 = 3 };
+
+enum class ByteOrder : std::uint8_t { little, big, none };  // none: single bytes, raw, variable length
+
+enum class TypeId : std::uint8_t {
+  boolean,
+  int2, int4, int8, int16, int32, int64,
+  uint2, uint4, uint8, uint16, uint32, uint64,
+  float16, float32, float64, bfloat16,
+  float4_e2m1fn, float6_e2m3fn, float6_e3m2fn,
+  float8_e3m4, float8_e4m3, float8_e4m3b11fnuz, float8_e4m3fnuz, float8_e5m2, float8_e5m2fnuz, float8_e8m0fnu,
+  complex64, complex128,
+  raw,          // opaque bytes: v3 r<bits>, v2 |V<n>, zarr-python raw_bytes
+  fixed_bytes,  // v2 |S<n>, v3 null_terminated_bytes: zero padded, trailing zeros not significant
+  fixed_utf32,  // v2 <U<n>, v3 fixed_length_utf32: zero padded code points
+  string,       // variable UTF-8; std::string in memory
+  bytes,        // variable bytes; std::string in memory
+  object,       // v2 |O whose object codec holds JSON-like values; std::string holding JSON text in memory
+  datetime64, timedelta64,
+  structured,   // packed fields
+  custom        // registered by a third party: fixed size, opaque to Zarrive
+};
+
+class DataType;
+struct StructField;
+
+// A type that a program adds at run time (register_data_type). Elements have a fixed size and no byte order.
+struct CustomType {
+  std::string name;  // v3 name, and v2 dtype string when v2_dtype is empty
+  std::size_t item_size = 1;
+  std::function<std::vector<std::byte>(const Json& fill)> parse_fill;    // throws Error(invalid_metadata)
+  std::function<Json(const std::byte* element)> format_element;          // fill-value JSON of one element
+  Json configuration;                                                    // null: written as a plain name
+};
+
+class ZARRIVE_API DataType {
+ public:
+  DataType();  // uint8
+
+  // A type that needs no parameters. Throws Error(invalid_argument) for those that do.
+  explicit DataType(TypeId id, ByteOrder order = ByteOrder::little);
+  static DataType raw(std::size_t bytes);
+  static DataType fixed_bytes(std::size_t bytes);
+  static DataType fixed_utf32(std::size_t code_points, ByteOrder order = ByteOrder::little);
+  static DataType datetime64(std::string unit, std::uint32_t scale = 1, ByteOrder order = ByteOrder::little);
+  static DataType timedelta64(std::string unit, std::uint32_t scale = 1, ByteOrder order = ByteOrder::little);
+  static DataType structured(std::vector<StructField> fields);
+
+  // From metadata. `warn` gets a sentence for each lenient case (appendix D of the format notes); a null `warn` is fine.
+  // Errors: unsupported_data_type for a type that is well-formed but unknown, invalid_metadata for nonsense.
+  using Warn = std::function<void(const std::string&)>;
+  static DataType from_v2(const Json& dtype, const Warn& warn = {});  // typestr or list of fields; "|O" gives object
+  static DataType from_v3(const Json& data_type, const Warn& warn = {});
+  // Either way of writing: "float32", "<f4", "datetime64[ms]", "<M8[10us]", a v3 object as JSON text, ...
+  static DataType parse(std::string_view text);
+
+  // To metadata. Error(unsupported_data_type) when the format cannot express it.
+  Json to_v2() const;
+  Json to_v3() const;
+  std::string name() const;  // for people: "float32", "datetime64[ms]", "struct{a: uint8, b: float32}"
+
+  TypeId id() const noexcept;
+  std::size_t item_size() const noexcept;  // bytes of one element in memory; sizeof(std::string) when variable
+  std::size_t alignment() const noexcept;  // in memory, 1 for packed things
+  bool is_variable() const noexcept;       // std::string elements
+  bool is_real() const noexcept;           // integers and floats
+  bool is_integer() const noexcept;        // signed and unsigned, not bool
+  bool is_signed() const noexcept;
+  bool is_float() const noexcept;          // float16, bfloat16, float32, float64 and the small ones
+  bool is_complex() const noexcept;
+  ByteOrder byte_order() const noexcept;   // as stored in v2; `none` for structured (each field has its own)
+  DataType with_byte_order(ByteOrder order) const;  // for each leaf that has one
+
+  // Size of the units that a byte swap reverses within one element: 1 for none, 4 for complex64 and utf32, ...;
+  // 0 when the units differ (structured): use leaves().
+  std::size_t swap_unit() const noexcept;
+  // The smallest parts with a byte order of their own, in layout order: {offset, count of units, unit size, order}.
+  struct Leaf {
+    std::size_t offset;
+    std::size_t count;
+    std::size_t unit;
+    ByteOrder order;
+  };
+  const std::vector<Leaf>& leaves() const;
+
+  const std::vector<StructField>& fields() const noexcept;  // of structured; empty otherwise
+  const std::string& unit() const noexcept;                 // of datetime64 and timedelta64
+  std::uint32_t unit_scale() const noexcept;
+  const CustomType* custom() const noexcept;
+
+  // Equal element layout and meaning; byte order aside.
+  bool operator==(const DataType& other) const noexcept;
+
+ private:
+  struct Impl;
+  explicit DataType(std::shared_ptr<const Impl> impl);
+  std::shared_ptr<const Impl> impl_;
+};
+
+// A field of a structured type. `shape` is the subarray shape, empty for a scalar field; offset counts from the element's start.
+struct StructField {
+  std::string name;  // "" and raw: alignment padding of NumPy, kept but hidden
+  DataType type;
+  Shape shape;
+  std::size_t offset = 0;  // filled in by DataType::structured: packed, in order
+  std::size_t size() const { return byte_count(shape, type.item_size()); }
+};
+
+// Makes a type known under its name to from_v2, from_v3 and parse. Error(already_exists) when the name is taken.
+ZARRIVE_API void register_data_type(CustomType type);
+
+// The DataType of a C++ element type: bool, [u]int8..64, float, double, std::complex<float|double>, std::string, std::byte (raw(1)).
+template <class T>
+DataType data_type_of();
+
+// Converts `count` elements, source and destination stepping by their strides in bytes. Supported: among bool, integers, floats and
+// complex (C-style: truncation towards zero, NaN to integer and out-of-range are Error(out_of_bounds)), and between equal types.
+ZARRIVE_API void convert_elements(const DataType& from, const std::byte* source, std::int64_t source_stride, const DataType& to,
+                                  std::byte* destination, std::int64_t destination_stride, std::uint64_t count);
+ZARRIVE_API bool can_convert(const DataType& from, const DataType& to) noexcept;
+
+// 16-bit and smaller floats to and from double, by bits. Rounding is half to even, once.
+ZARRIVE_API double to_double(TypeId small_float, std::uint16_t bits) noexcept;
+ZARRIVE_API std::uint16_t from_double(TypeId small_float, double value) noexcept;
+
+}  // namespace zarrive
+
+#include "zarrive/data_type-inl.hpp"
