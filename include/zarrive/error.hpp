@@ -34,9 +34,9 @@ ZARRIVE_API std::string_view to_string(ErrorCode code) noexcept;
 
 // Where an error happened. Each layer fills in what it knows while the error passes through it.
 struct ErrorPlace {
-  std::string store;  // e.g. "era5.zarr"; never holds credentials
-  std::string node;   // path of the array or group, e.g. "surface/t2m"
-  std::string key;    // store key or chunk key below the node, e.g. "c/3/0/1"
+  std::string store = {};  // e.g. "era5.zarr"; never holds credentials
+  std::string node = {};   // path of the array or group, e.g. "surface/t2m"
+  std::string key = {};    // store key or chunk key below the node, e.g. "c/3/0/1"
 };
 
 // what() reads "[corrupt_chunk] era5.zarr: surface/t2m: c/3/0/1: <message>"; absent parts are left out.
