@@ -1,0 +1,67 @@
+// Chunk grids: how an array is cut into chunks. Regular (v2, v3 core) and rectilinear (zarr-extensions).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "zarrive/checked.hpp"
+#include "zarrive/export.hpp"
+#include "zarrive/json.hpp"
+
+namespace zarrive {
+
+class ZARRIVE_API ChunkGrid {
+ public:
+  ChunkGrid() = default;  // 0-d: one chunk
+  // Every chunk has this shape (edges >= 1; Error(invalid_metadata) otherwise).
+  static ChunkGrid regular(Shape chunk_shape);
+
+  // One dimension of a rectilinear grid: runs of equal edges. `repeat`: the single edge covers any length.
+  struct Run {
+    std::uint64_t edge;
+    std::uint64_t count;
+  };
+  struct Dimension {
+    std::vector<Run> runs;
+    bool repeat = false;  // runs holds one edge, repeated as often as the array needs
+  };
+  static ChunkGrid rectilinear(std::vector<Dimension> dimensions);
+
+  // The v3 member "chunk_grid". Error(invalid_metadata) or Error(unsupported) for an unknown name.
+  static ChunkGrid from_json(const Json& value, std::size_t ndim);
+  Json to_json() const;
+
+  bool is_regular() const noexcept { return regular_; }
+  std::size_t ndim() const noexcept { return regular_ ? chunk_shape_.size() : dimensions_.size(); }
+  // Of a regular grid.
+  const Shape& chunk_shape() const noexcept { return chunk_shape_; }
+  const std::vector<Dimension>& dimensions() const noexcept { return dimensions_; }
+
+  // Error(invalid_metadata) when this grid cannot cover an array of this shape.
+  void check(std::span<const std::uint64_t> array_shape) const;
+
+  // Number of chunks along each dimension that hold elements of an array of this shape.
+  Shape grid_shape(std::span<const std::uint64_t> array_shape) const;
+  // Along one dimension: which chunk holds this position; where a chunk starts; how long it is (the full edge, also past the array's end).
+  std::uint64_t chunk_at(std::size_t dimension, std::uint64_t position) const;
+  std::uint64_t chunk_start(std::size_t dimension, std::uint64_t chunk) const;
+  std::uint64_t chunk_edge(std::size_t dimension, std::uint64_t chunk) const;
+
+  Shape chunk_shape(std::span<const std::uint64_t> index) const;  // full shape of one chunk
+  Index chunk_origin(std::span<const std::uint64_t> index) const; // its first element
+
+  bool operator==(const ChunkGrid& other) const;
+
+ private:
+  struct Prefix {  // first chunk and first position of a run
+    std::uint64_t chunk;
+    std::uint64_t position;
+  };
+  bool regular_ = true;
+  Shape chunk_shape_;
+  std::vector<Dimension> dimensions_;
+  std::vector<std::vector<Prefix>> prefixes_;
+};
+
+}  // namespace zarrive
