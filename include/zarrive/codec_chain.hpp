@@ -1,0 +1,74 @@
+// The codec chain of an array: parsed from its metadata, bound to a chunk shape, then decoding and encoding whole chunks.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "zarrive/codec.hpp"
+#include "zarrive/context.hpp"
+#include "zarrive/export.hpp"
+#include "zarrive/metadata.hpp"
+
+namespace zarrive {
+
+// The chain for chunks of one shape. Immutable; used by many threads at once.
+class ZARRIVE_API BoundChain {
+ public:
+  const ArraySpec& decoded() const noexcept { return decoded_; }
+  // Bytes of every encoded chunk, when the codecs fix it.
+  std::optional<std::uint64_t> encoded_size() const noexcept { return encoded_size_; }
+  // True when the encoded bytes are the dense decoded chunk, needing at most finish_in_place: a store may read straight into the destination.
+  bool is_memory_layout() const noexcept { return memory_layout_; }
+  void finish_in_place(const ArrayView& decoded) const;
+
+  // Decodes a whole chunk into `destination` (the chunk's shape and type, any strides, host memory).
+  // Error(corrupt_chunk) when the bytes are not exactly such a chunk.
+  void decode(const Buffer& encoded, const ArrayView& destination, const Context& context) const;
+  Buffer encode(const ArrayView& chunk, const Context& context) const;
+
+  struct Stage;  // one codec at its place
+
+ private:
+  friend class CodecChain;
+  BoundChain() = default;
+  ArraySpec decoded_;
+  ArraySpec encoded_array_;  // what the array-to-bytes codec sees
+  std::vector<std::shared_ptr<const ArrayToArrayCodec>> array_codecs_;
+  std::vector<ArraySpec> array_specs_;  // decoded spec of each array codec
+  std::shared_ptr<const ArrayToBytesCodec> bytes_codec_;
+  std::vector<std::shared_ptr<const BytesToBytesCodec>> byte_codecs_;
+  std::vector<std::optional<std::uint64_t>> byte_sizes_;  // decoded size of each byte codec
+  std::optional<std::uint64_t> encoded_size_;
+  bool memory_layout_ = false;
+};
+
+class ZARRIVE_API CodecChain {
+ public:
+  // From an array's metadata, v2 (order, filters, compressor) or v3 (codecs). Error(unsupported_codec) for an unknown or refused codec,
+  // Error(invalid_metadata) for a chain that breaks the rules (not exactly one array-to-bytes codec, wrong order, wrong type).
+  static CodecChain create(const ArrayMetadata& metadata, const MetadataOptions& options = {});
+  // Likewise for any list of v3 codecs.
+  static CodecChain create(const std::vector<CodecSpec>& codecs, const DataType& type, const MetadataOptions& options = {});
+
+  // For chunks of this shape; kept, so that the next call with the same shape is a look-up. Thread-safe.
+  std::shared_ptr<const BoundChain> bind(const Shape& chunk_shape, const FillValue& fill) const;
+
+  const std::vector<std::shared_ptr<const ArrayToArrayCodec>>& array_codecs() const noexcept { return array_codecs_; }
+  const std::shared_ptr<const ArrayToBytesCodec>& bytes_codec() const noexcept { return bytes_codec_; }
+  const std::vector<std::shared_ptr<const BytesToBytesCodec>>& byte_codecs() const noexcept { return byte_codecs_; }
+
+ private:
+  struct Cache;
+  void add(std::shared_ptr<const Codec> codec, ZarrFormat format);
+  std::vector<std::shared_ptr<const ArrayToArrayCodec>> array_codecs_;
+  std::shared_ptr<const ArrayToBytesCodec> bytes_codec_;
+  std::vector<std::shared_ptr<const BytesToBytesCodec>> byte_codecs_;
+  DataType type_;
+  std::shared_ptr<Cache> cache_;
+};
+
+}  // namespace zarrive

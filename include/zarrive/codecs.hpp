@@ -1,0 +1,23 @@
+// Codec specs for v3 metadata by name: codecs::zstd(3) instead of a hand-written configuration.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "zarrive/export.hpp"
+#include "zarrive/metadata.hpp"
+
+namespace zarrive::codecs {
+
+ZARRIVE_API CodecSpec bytes(ByteOrder endian = ByteOrder::little);
+ZARRIVE_API CodecSpec transpose(std::vector<std::size_t> order);
+ZARRIVE_API CodecSpec zstd(int level = 0, bool checksum = false);
+ZARRIVE_API CodecSpec gzip(int level = 5);
+// shuffle: "noshuffle", "shuffle", "bitshuffle", or "" for what suits the type; typesize 0: the item size.
+ZARRIVE_API CodecSpec blosc(std::string cname = "zstd", int clevel = 5, std::string shuffle = "", std::size_t typesize = 0);
+ZARRIVE_API CodecSpec crc32c();
+ZARRIVE_API CodecSpec vlen_utf8();
+ZARRIVE_API CodecSpec vlen_bytes();
+
+}  // namespace zarrive::codecs
