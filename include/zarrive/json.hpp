@@ -21,7 +21,8 @@ namespace zarrive {
 class Json;
 using JsonArray = std::vector<Json>;
 
-// An object: members in the order they were read. Look-up is by hash above 16 members, so wide objects stay fast.
+// An object: members in the order they were read. Look-up is by a keyed hash above 16 members, so wide objects stay fast also when
+// their names were chosen to collide. Reading a const object from several threads is safe.
 class ZARRIVE_API JsonObject {
  public:
   using Member = std::pair<std::string, Json>;
@@ -48,7 +49,7 @@ class ZARRIVE_API JsonObject {
  private:
   struct Index;
   std::vector<Member> members_;
-  mutable std::shared_ptr<Index> index_;  // built on first look-up of a wide object; thread-safe to read
+  std::shared_ptr<Index> index_;  // of a wide object; not shared with others
 };
 
 // A number by its JSON text, e.g. "18446744073709551615", "1e3", "-0.0", "NaN".
@@ -60,7 +61,7 @@ struct JsonParseOptions {
   bool allow_nan = true;              // bare NaN, Infinity, -Infinity
   bool reject_duplicate_names = true; // else the last one wins
   bool allow_trailing_commas = false; // for reference files only
-  std::size_t max_depth = 200;        // nesting; deeper is resource_limit
+  std::size_t max_depth = 200;        // nesting; deeper is resource_limit; at most 2000 is used
 };
 
 struct JsonDumpOptions {
@@ -87,12 +88,13 @@ class ZARRIVE_API Json {
   Json(const char* value);
   Json(std::string value);
   Json(std::string_view value);
-  Json(JsonNumber value);
+  Json(JsonNumber value);  // Error(invalid_argument) when the text is no JSON number and none of the bare tokens
   Json(JsonArray value);
   Json(JsonObject value);
 
   // Reads one document. Throws Error(invalid_metadata) with line and column, or resource_limit when nested too deep.
   static Json parse(std::string_view text, const JsonParseOptions& options = {});
+  // As Python's json.dumps lays it out. Error(invalid_argument) when a string is not UTF-8.
   std::string dump(const JsonDumpOptions& options = {}) const;
 
   Type type() const noexcept;
