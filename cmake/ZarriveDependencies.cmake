@@ -1,0 +1,41 @@
+# The libraries that Zarrive stands on, in ZARRIVE_DEPENDENCIES. Read by our own build and, when a program links the static
+# library, by the installed package (so the rule lives in one place).
+#
+# zarrive_zfp and zarrive_isal are taken when they are there; the installed package wants exactly those that were built in.
+include(CMakeFindDependencyMacro)
+find_dependency(Threads)
+find_dependency(BZip2)
+find_dependency(PkgConfig)
+pkg_check_modules(ZARRIVE_COMPRESSION REQUIRED QUIET IMPORTED_TARGET GLOBAL blosc libzstd libdeflate zlib liblzma liblz4)
+set(ZARRIVE_DEPENDENCIES Threads::Threads BZip2::BZip2 PkgConfig::ZARRIVE_COMPRESSION)
+
+if(NOT DEFINED ZARRIVE_HAVE_ISAL OR ZARRIVE_HAVE_ISAL)
+  pkg_check_modules(ZARRIVE_ISAL QUIET IMPORTED_TARGET GLOBAL libisal)
+  if(ZARRIVE_ISAL_FOUND)
+    set(ZARRIVE_HAVE_ISAL ON)
+    list(APPEND ZARRIVE_DEPENDENCIES PkgConfig::ZARRIVE_ISAL)
+  elseif(ZARRIVE_HAVE_ISAL)
+    message(FATAL_ERROR "Zarrive was built with isa-l (Debian: libisal-dev), which is not here")
+  else()
+    set(ZARRIVE_HAVE_ISAL OFF)
+  endif()
+endif()
+
+if(NOT DEFINED ZARRIVE_HAVE_ZFP OR ZARRIVE_HAVE_ZFP)
+  find_library(ZARRIVE_ZFP_LIBRARY zfp)
+  find_path(ZARRIVE_ZFP_INCLUDE_DIR zfp.h)
+  mark_as_advanced(ZARRIVE_ZFP_LIBRARY ZARRIVE_ZFP_INCLUDE_DIR)
+  if(ZARRIVE_ZFP_LIBRARY AND ZARRIVE_ZFP_INCLUDE_DIR)
+    set(ZARRIVE_HAVE_ZFP ON)
+    if(NOT TARGET zarrive::zfp)
+      add_library(zarrive::zfp UNKNOWN IMPORTED)
+      set_target_properties(zarrive::zfp PROPERTIES
+        IMPORTED_LOCATION ${ZARRIVE_ZFP_LIBRARY} INTERFACE_INCLUDE_DIRECTORIES ${ZARRIVE_ZFP_INCLUDE_DIR})
+    endif()
+    list(APPEND ZARRIVE_DEPENDENCIES zarrive::zfp)
+  elseif(ZARRIVE_HAVE_ZFP)
+    message(FATAL_ERROR "Zarrive was built with zfp (Debian: libzfp-dev), which is not here")
+  else()
+    set(ZARRIVE_HAVE_ZFP OFF)
+  endif()
+endif()

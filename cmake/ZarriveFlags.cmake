@@ -1,0 +1,19 @@
+# zarrive_flags: how our own sources are compiled (never passed on to users): warnings, sanitizers, coverage.
+add_library(zarrive_flags INTERFACE)
+target_compile_options(zarrive_flags INTERFACE -Wall -Wextra -Wpedantic $<$<BOOL:${ZARRIVE_WERROR}>:-Werror>)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  target_compile_options(zarrive_flags INTERFACE -Wno-restrict) # false alarms on "text" + string (GCC PR 105651)
+endif()
+target_compile_definitions(zarrive_flags INTERFACE
+  $<$<BOOL:${ZARRIVE_HAVE_ISAL}>:ZARRIVE_HAVE_ISAL> $<$<BOOL:${ZARRIVE_HAVE_ZFP}>:ZARRIVE_HAVE_ZFP>)
+if(ZARRIVE_SANITIZE)
+  target_compile_options(zarrive_flags INTERFACE -fsanitize=${ZARRIVE_SANITIZE} -fno-omit-frame-pointer)
+  target_link_options(zarrive_flags INTERFACE -fsanitize=${ZARRIVE_SANITIZE})
+  if(ZARRIVE_SANITIZE MATCHES "undefined")
+    target_compile_options(zarrive_flags INTERFACE -fno-sanitize-recover=undefined) # a finding is a failure, not a line in a log
+  endif()
+endif()
+if(ZARRIVE_COVERAGE)
+  target_compile_options(zarrive_flags INTERFACE --coverage -fprofile-update=atomic)
+  target_link_options(zarrive_flags INTERFACE --coverage)
+endif()
