@@ -1,6 +1,8 @@
 // Chunk key encodings: from a chunk's grid index to its key below the array ("default" and "v2" of the v3 core).
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -17,7 +19,9 @@ struct ZARRIVE_API ChunkKeyEncoding {
   Kind kind = Kind::default_;
   char separator = '/';
 
-  static ChunkKeyEncoding from_json(const Json& value);  // the v3 member "chunk_key_encoding"
+  // The v3 member "chunk_key_encoding". Error(invalid_metadata), or Error(unsupported) for an unknown name. `warn` gets a sentence for each
+  // lenient case: unknown configuration members, and a separator outside of the configuration.
+  static ChunkKeyEncoding from_json(const Json& value, const std::function<void(const std::string&)>& warn = {});
   Json to_json() const;
 
   // "c/3/0/1"; 0-d: "c". v2: "3.0.1"; 0-d: "0".

@@ -60,7 +60,7 @@ class ZARRIVE_API ConstantMap final : public ContextMap {
   ConstantMap(std::initializer_list<std::string> keys, Context constant);
   const Context* find(std::string_view key) const override;
   std::size_t size() const override { return keys_.size(); }
-  const std::vector<std::string>& keys() const noexcept { return keys_; }  // sorted
+  const std::vector<std::string>& keys() const noexcept { return keys_; }  // sorted, each once
   const Context& constant() const noexcept { return constant_; }
 
  private:

@@ -21,6 +21,11 @@
 
 namespace zarrive {
 
+// More dimensions than this are refused (resource_limit): NumPy stops at 64 too, and hostile documents stop here.
+inline constexpr std::size_t max_dimensions = 64;
+// Lengths of dimensions and chunk edges end here, so that every position also fits a signed integer.
+inline constexpr std::uint64_t max_extent = 0x7fff'ffff'ffff'ffff;
+
 // A codec as the metadata names it. v3: name and configuration; v2: `name` is the id, `configuration` the other members.
 struct CodecSpec {
   std::string name = {};
@@ -59,7 +64,8 @@ struct ZARRIVE_API ArrayMetadata {
   static ArrayMetadata from_v2(const Json& zarray, const Json& zattrs, const MetadataOptions& options = {});
   static ArrayMetadata from_v3(const Json& document, const MetadataOptions& options = {});
 
-  // The documents to store, strict: v2 {".zarray", ".zattrs"} (the latter only with attributes), v3 {"zarr.json"}.
+  // The documents to store, strict (validate() first). Dimension names of v2 go into the attribute _ARRAY_DIMENSIONS unless the attributes
+  // name the same already; all must be named there. v2 {".zarray", ".zattrs"} (the latter only with attributes), v3 {"zarr.json"}.
   std::vector<std::pair<std::string, Json>> to_documents() const;
   Json to_v2_zarray() const;
   Json to_v3() const;
@@ -82,7 +88,8 @@ struct ZARRIVE_API ConsolidatedMetadata {
   ZarrFormat format = ZarrFormat::v3;
   std::map<std::string, NodeDocuments, std::less<>> nodes = {};
 
-  // v2: the document .zmetadata (also holds the group's own entries, at path ""). v3: the member "consolidated_metadata".
+  // v2: the document .zmetadata (also holds the group's own entries, at path ""). v3: the member "consolidated_metadata" (null: no nodes).
+  // The consolidated_metadata of nested groups is taken out of their documents; nodes that only it names are kept under their full path.
   static ConsolidatedMetadata from_v2(const Json& zmetadata);
   static ConsolidatedMetadata from_v3(const Json& member);
   Json to_v2() const;
