@@ -1,0 +1,46 @@
+#include "zarrive/codecs.hpp"
+
+#include <utility>
+
+namespace zarrive::codecs {
+namespace {
+
+CodecSpec make(std::string name, JsonObject configuration = {}) {
+  CodecSpec spec;
+  spec.name = std::move(name);
+  spec.configuration = std::move(configuration);
+  return spec;
+}
+
+}  // namespace
+
+CodecSpec bytes(ByteOrder endian) {
+  if (endian == ByteOrder::none) return make("bytes");
+  return make("bytes", {{"endian", endian == ByteOrder::little ? "little" : "big"}});
+}
+
+CodecSpec transpose(std::vector<std::size_t> order) {
+  JsonArray positions;
+  for (const std::size_t dimension : order) positions.emplace_back(dimension);
+  return make("transpose", {{"order", std::move(positions)}});
+}
+
+CodecSpec zstd(int level, bool checksum) { return make("zstd", {{"level", level}, {"checksum", checksum}}); }
+
+CodecSpec gzip(int level) { return make("gzip", {{"level", level}}); }
+
+CodecSpec blosc(std::string cname, int clevel, std::string shuffle, std::size_t typesize) {
+  CodecSpec spec = make("blosc");
+  if (typesize != 0) spec.configuration.set("typesize", typesize);
+  spec.configuration.set("cname", std::move(cname));
+  spec.configuration.set("clevel", clevel);
+  if (!shuffle.empty()) spec.configuration.set("shuffle", std::move(shuffle));
+  spec.configuration.set("blocksize", 0);
+  return spec;
+}
+
+CodecSpec crc32c() { return make("crc32c"); }
+CodecSpec vlen_utf8() { return make("vlen-utf8"); }
+CodecSpec vlen_bytes() { return make("vlen-bytes"); }
+
+}  // namespace zarrive::codecs

@@ -1,0 +1,152 @@
+// Zstandard (RFC 8878). A value may be several frames, skippable ones among them, with or without their
+// content size.
+//
+// When the decoded size is known, all frames are decoded by one call into exactly that memory, which then is
+// its own window. Otherwise frames that state a believable size are added up first; what is left is streamed,
+// with zstd's default bound on the window (2^27 bytes).
+#include <zstd.h>
+#include <zstd_errors.h>
+
+#include <algorithm>
+#include <memory>
+#include <new>
+#include <optional>
+
+#include "codec/byte_codecs.hpp"
+
+namespace zarrive {
+namespace {
+
+using bytes_to_bytes::corrupt;
+
+// Contexts are kept, one a thread: making one costs more than decoding a small frame.
+ZSTD_DCtx* decompressor() {
+  struct Free {
+    void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
+  };
+  thread_local std::unique_ptr<ZSTD_DCtx, Free> context(ZSTD_createDCtx());
+  if (!context) throw std::bad_alloc();
+  ZSTD_DCtx_reset(context.get(), ZSTD_reset_session_and_parameters);
+  return context.get();
+}
+
+ZSTD_CCtx* compressor() {
+  struct Free {
+    void operator()(ZSTD_CCtx* context) const { ZSTD_freeCCtx(context); }
+  };
+  thread_local std::unique_ptr<ZSTD_CCtx, Free> context(ZSTD_createCCtx());
+  if (!context) throw std::bad_alloc();
+  ZSTD_CCtx_reset(context.get(), ZSTD_reset_session_and_parameters);
+  return context.get();
+}
+
+// The decoded size of all frames as they state it; nullopt when one does not, or states more than its bytes
+// can hold.
+std::optional<std::uint64_t> stated_size(std::span<const std::byte> encoded) {
+  std::uint64_t total = 0;
+  while (!encoded.empty()) {
+    const std::size_t frame = ZSTD_findFrameCompressedSize(encoded.data(), encoded.size());
+    if (ZSTD_isError(frame)) return std::nullopt;
+    const unsigned long long content = ZSTD_getFrameContentSize(encoded.data(), encoded.size());
+    if (content == ZSTD_CONTENTSIZE_UNKNOWN || content == ZSTD_CONTENTSIZE_ERROR) return std::nullopt;
+    // A block holds at most 128 KiB and takes at least 3 bytes.
+    if (content > (frame / 3 + 1) * std::uint64_t{ZSTD_BLOCKSIZE_MAX}) return std::nullopt;
+    total += content;
+    encoded = encoded.subspan(frame);
+  }
+  return total;
+}
+
+class Zstd final : public BytesToBytesCodec {
+ public:
+  Zstd(int level, bool checksum) : level_(level), checksum_(checksum) {}
+
+  Buffer encode(std::span<const std::byte> decoded, const Context&) const override {
+    ZSTD_CCtx* context = compressor();
+    ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, level_);
+    ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, checksum_ ? 1 : 0);
+    Buffer buffer = bytes_to_bytes::output_buffer(ZSTD_compressBound(decoded.size()));
+    const std::size_t size =
+        ZSTD_compress2(context, buffer.mutable_data(), buffer.size(), decoded.data(), decoded.size());
+    if (ZSTD_isError(size))
+      throw Error(ZSTD_getErrorCode(size) == ZSTD_error_memory_allocation ? ErrorCode::resource_limit
+                                                                          : ErrorCode::internal,
+                  "zstd cannot compress " + std::to_string(decoded.size()) + " bytes at level " +
+                      std::to_string(level_) + ": " + ZSTD_getErrorName(size));
+    return bytes_to_bytes::trimmed(std::move(buffer), size);
+  }
+
+  void decode(std::span<const std::byte> encoded, ByteOutput& decoded, const Context&) const override {
+    if (encoded.empty()) corrupt("the encoded value is empty, expected a zstd frame");
+    const std::optional<std::uint64_t> size =
+        decoded.expected_size() ? decoded.expected_size() : stated_size(encoded);
+    if (!size) return stream(encoded, decoded);
+    const std::span<std::byte> room = decoded.reserve(*size);
+    const std::size_t result =
+        ZSTD_decompressDCtx(decompressor(), room.data(), room.size(), encoded.data(), encoded.size());
+    if (ZSTD_isError(result)) fail(result, encoded, room.size());
+    if (result != *size)
+      corrupt("zstd data ends after " + std::to_string(result) + " of " + std::to_string(*size) + " bytes");
+    decoded.finish(result);
+  }
+
+ private:
+  static void stream(std::span<const std::byte> encoded, ByteOutput& decoded) {
+    ZSTD_DCtx* context = decompressor();
+    bytes_to_bytes::StreamedOutput output(decoded, 4 * std::uint64_t{encoded.size()});
+    ZSTD_inBuffer in{encoded.data(), encoded.size(), 0};
+    // `wanted` is 0 exactly when a frame is complete and its output handed over.
+    std::size_t wanted = 0;
+    do {
+      const std::span<std::byte> room = output.room();
+      ZSTD_outBuffer out{room.data(), room.size(), 0};
+      const std::size_t used = in.pos;
+      wanted = ZSTD_decompressStream(context, &out, &in);
+      if (ZSTD_isError(wanted)) {
+        if (ZSTD_getErrorCode(wanted) == ZSTD_error_frameParameter_windowTooLarge)
+          throw Error(ErrorCode::resource_limit,
+                      "the zstd frame needs a window of more than 2^27 bytes and does not state its size");
+        fail(wanted, encoded, output.size() + out.pos);
+      }
+      output.written(out.pos);
+      if (in.pos == in.size && out.pos < room.size()) break;  // nothing left to read, nothing held back
+      if (in.pos == used && out.pos == 0) break;              // no progress
+    } while (in.pos < in.size || wanted != 0);
+    if (wanted != 0)
+      corrupt("the zstd frame is cut off after " + std::to_string(output.size()) + " decoded bytes");
+    output.finish();
+  }
+
+  [[noreturn]] static void fail(std::size_t error, std::span<const std::byte> encoded, std::uint64_t size) {
+    if (ZSTD_getErrorCode(error) == ZSTD_error_memory_allocation) throw std::bad_alloc();
+    if (ZSTD_getErrorCode(error) == ZSTD_error_dstSize_tooSmall)
+      corrupt("zstd data decodes to more than the expected " + std::to_string(size) + " bytes");
+    corrupt("zstd cannot decode " + std::to_string(encoded.size()) + " encoded bytes into " +
+            std::to_string(size) + ": " + ZSTD_getErrorName(error));
+  }
+
+  int level_;
+  bool checksum_;
+};
+
+std::shared_ptr<Codec> make(Configuration& configuration, const CodecOptions& options) {
+  // numcodecs takes any level and clamps it.
+  const bool v2 = options.format == ZarrFormat::v2;
+  const std::int64_t highest = ZSTD_maxCLevel();
+  const std::int64_t level =
+      configuration.integer("level", 0, v2 ? INT32_MIN : ZSTD_minCLevel(), v2 ? INT32_MAX : highest);
+  const bool checksum = configuration.boolean("checksum", false);
+  return std::make_shared<Zstd>(static_cast<int>(std::clamp<std::int64_t>(level, ZSTD_minCLevel(), highest)),
+                                checksum);
+}
+
+}  // namespace
+
+void add_zstd(CodecRegistry& registry) {
+  bytes_to_bytes::add(registry, ZarrFormat::v2, "zstd", make);
+  bytes_to_bytes::add(registry, ZarrFormat::v3, "zstd", make);
+  registry.add_v2_alias("numcodecs.zstd", "zstd");
+  registry.add_alias(ZarrFormat::v2, "imagecodecs_zstd", "zstd");
+}
+
+}  // namespace zarrive
