@@ -1,0 +1,43 @@
+// What the array codecs share.
+#include "codec/array_codecs.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace zarrive {
+
+Buffer allocate_encoded(std::size_t size) {
+  Prototype pooled;
+  pooled.allocator = pool_allocator();
+  return Buffer::allocate(size, pooled);
+}
+
+void fail_codec(const Codec& codec, ErrorCode code, const std::string& message) {
+  throw Error(code, "codec '" + codec.name() + "': " + message);
+}
+
+void fail_type(const Codec& codec, const DataType& found, const std::string& expected) {
+  fail_codec(codec, ErrorCode::unsupported_data_type,
+             "found data type " + found.name() + ", takes " + expected);
+}
+
+void fail_chunk(const Codec& codec, const std::string& message) {
+  fail_codec(codec, ErrorCode::corrupt_chunk, message);
+}
+
+void check_encoded_size(const Codec& codec, std::uint64_t found, std::uint64_t expected) {
+  if (found != expected)
+    fail_chunk(codec,
+               "found " + std::to_string(found) + " bytes, expected exactly " + std::to_string(expected));
+}
+
+FillValue encode_fill(const ArrayToArrayCodec& codec, const FillValue& fill, const DataType& encoded) {
+  if (fill.is_undefined()) return FillValue::undefined(encoded);
+  std::vector<std::byte> in(fill.bytes().begin(), fill.bytes().end());
+  std::vector<std::byte> out(encoded.item_size());
+  codec.encode(ArrayView(in.data(), fill.type(), Shape{}), ArrayView(out.data(), encoded, Shape{}),
+               Context{});
+  return FillValue::from_bytes(encoded, out);
+}
+
+}  // namespace zarrive

@@ -1,0 +1,36 @@
+// The array-to-array and array-to-bytes codecs: one factory a file, and what they share.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "zarrive/codec.hpp"
+
+namespace zarrive {
+
+// --- array to array ---
+std::shared_ptr<Codec> make_transpose(const CodecSpec& spec, const CodecOptions& options);
+
+// --- array to bytes ---
+std::shared_ptr<Codec> make_bytes(const CodecSpec& spec, const CodecOptions& options);
+std::shared_ptr<Codec> make_vlen_utf8(const CodecSpec& spec, const CodecOptions& options);
+std::shared_ptr<Codec> make_vlen_bytes(const CodecSpec& spec, const CodecOptions& options);
+
+// --- shared ---
+
+// Memory for encoded bytes: pooled, contents undefined.
+Buffer allocate_encoded(std::size_t size);
+
+// Errors that name the codec.
+[[noreturn]] void fail_codec(const Codec& codec, ErrorCode code, const std::string& message);
+[[noreturn]] void fail_type(const Codec& codec, const DataType& found,
+                            const std::string& expected);                      // unsupported_data_type
+[[noreturn]] void fail_chunk(const Codec& codec, const std::string& message);  // corrupt_chunk
+
+// Error(corrupt_chunk) unless the encoded value has this many bytes.
+void check_encoded_size(const Codec& codec, std::uint64_t found, std::uint64_t expected);
+
+// The fill value as an elementwise codec encodes it.
+FillValue encode_fill(const ArrayToArrayCodec& codec, const FillValue& fill, const DataType& encoded);
+
+}  // namespace zarrive
