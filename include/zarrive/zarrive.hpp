@@ -1,0 +1,23 @@
+// All of Zarrive.
+#pragma once
+
+#include "zarrive/checked.hpp"
+#include "zarrive/chunk_grid.hpp"
+#include "zarrive/chunk_key_encoding.hpp"
+#include "zarrive/codec.hpp"
+#include "zarrive/codec_chain.hpp"
+#include "zarrive/codecs.hpp"
+#include "zarrive/context.hpp"
+#include "zarrive/data_type.hpp"
+#include "zarrive/dlpack.hpp"
+#include "zarrive/error.hpp"
+#include "zarrive/executor.hpp"
+#include "zarrive/export.hpp"
+#include "zarrive/fill_value.hpp"
+#include "zarrive/json.hpp"
+#include "zarrive/memory.hpp"
+#include "zarrive/memory_store.hpp"
+#include "zarrive/metadata.hpp"
+#include "zarrive/selection.hpp"
+#include "zarrive/store.hpp"
+#include "zarrive/version.hpp"

@@ -1,0 +1,213 @@
+#!/usr/bin/env python3
+"""Compiles and runs every example of README.md and docs/*.md.
+
+    tools/doc_examples.py --source . --build build --cxx g++ [--keep] [PAGE...]
+
+Each page gets an empty folder, and its blocks run there in order, so that one can use what another wrote:
+- ```cpp   a program when it contains `int main`; otherwise the body of one, with zarrive.hpp and the usual standard headers included
+           (its own #include lines are moved to the top). It is linked to the shared library, and must exit with 0.
+- ```sh    run by bash -e with build/bin on PATH; must exit with 0.
+- ```console  lines that start with "$ " are run like that, one after the other, and print what stands below them. A line `...`
+           stands for any lines, and `...` within a line for any text.
+Other languages (text, json, cmake, ...) are not run. A comment right before a block changes that:
+<!-- example: continues -->  C++: what stands in the C++ block above comes first, in the same scope.
+<!-- example: compile -->    C++: compiled, not run.
+<!-- example: none -->       not run.
+"""
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+
+PRELUDE = ["zarrive/zarrive.hpp", "cstdint", "iostream", "span", "string", "vector"]
+MARKERS = {"continues", "compile", "none"}
+
+
+@dataclass
+class Block:
+    page: Path
+    line: int  # of the first line of code
+    language: str
+    marker: str
+    code: list[str]
+    continued: list["Block"] = field(default_factory=list)  # the C++ blocks that come first
+    program: Path | None = None
+
+    def __str__(self):
+        return f"{self.page.name}:{self.line} ({self.language})"
+
+
+class Failure(Exception):
+    pass
+
+
+def blocks_of(page: Path) -> list[Block]:
+    blocks: list[Block] = []
+    marker = ""
+    open_block: Block | None = None
+    for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), 1):
+        if open_block:
+            if line.strip() == "```":
+                blocks.append(open_block)
+                open_block = None
+            else:
+                open_block.code.append(line)
+        elif match := re.match(r"\s*```(\w*)", line):
+            open_block = Block(page, number + 1, match[1], marker, [])
+            marker = ""
+        elif match := re.fullmatch(r"\s*<!-- example: (.*?) -->\s*", line):
+            if match[1] not in MARKERS:
+                raise Failure(f"{page.name}:{number}: unknown marker '{match[1]}'; there are {sorted(MARKERS)}")
+            marker = match[1]
+        elif line.strip():
+            marker = ""
+    if open_block:
+        raise Failure(f"{open_block}: the block is not closed")
+
+    runnable = [b for b in blocks if b.language in ("cpp", "sh", "console") and b.marker != "none"]
+    before: Block | None = None
+    for block in runnable:
+        if block.language == "cpp":
+            if block.marker == "continues":
+                if before is None:
+                    raise Failure(f"{block}: nothing to continue")
+                block.continued = [*before.continued, before]
+            before = block
+    return runnable
+
+
+def cpp_source(block: Block) -> str:
+    parts = [*block.continued, block]
+    if any("int main" in line for line in block.code):
+        return f'#line {block.line} "{block.page}"\n' + "\n".join(block.code) + "\n"
+    includes = [f"#include <{name}>" for name in PRELUDE]
+    body = []
+    for part in parts:
+        body.append(f'#line {part.line} "{part.page}"')
+        for line in part.code:
+            if line.lstrip().startswith("#include"):
+                includes.append(line)
+                line = ""
+            body.append(line)
+    return "\n".join([*includes, "int main() {", *body, "}", ""])
+
+
+class Runner:
+    def __init__(self, source: Path, build: Path, cxx: str, folder: Path):
+        self.source, self.build, self.cxx, self.folder = source, build, cxx, folder
+        self.environment = dict(os.environ, PATH=f"{build / 'bin'}:{os.environ.get('PATH', '/usr/bin:/bin')}")
+
+    def compile(self, block: Block) -> None:
+        stem = self.folder / f"{block.page.stem}_{block.line}"
+        file = stem.with_suffix(".cpp")
+        file.write_text(cpp_source(block), encoding="utf-8")
+        command = [self.cxx, "-std=c++20", "-O0", "-Wall", "-Wno-unused-variable", "-I", self.source / "include", file, "-o", stem,
+                   "-L", self.build, "-lzarrive", f"-Wl,-rpath,{self.build}", "-pthread"]  # fmt: skip
+        result = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+        if result.returncode:
+            raise Failure(f"{block} does not compile:\n{result.stdout}")
+        block.program = stem
+
+    def run(self, block: Block, where: Path) -> None:
+        if block.language == "cpp":
+            if block.marker != "compile":
+                self.execute(block, [block.program], where)
+        elif block.language == "sh":
+            self.execute(block, ["bash", "-euo", "pipefail", "-c", "\n".join(block.code)], where)
+        else:
+            for command, expected in console_steps(block):
+                output = self.execute(block, ["bash", "-euo", "pipefail", "-c", command], where)
+                if not matches(expected, output.rstrip("\n").split("\n") if output.strip() else []):
+                    raise Failure(f"{block}: $ {command}\nprints:\n{output}\nbut the page says:\n" + "\n".join(expected))
+
+    def execute(self, block: Block, command: list, where: Path) -> str:
+        try:
+            result = subprocess.run(command, cwd=where, env=self.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                    stderr=subprocess.STDOUT, text=True, errors="replace", timeout=300, check=False)  # fmt: skip
+        except subprocess.TimeoutExpired as error:
+            raise Failure(f"{block} ran for more than {error.timeout:.0f} s") from error
+        if result.returncode:
+            raise Failure(f"{block} exits with {result.returncode}:\n{result.stdout}")
+        return result.stdout
+
+
+def console_steps(block: Block) -> list[tuple[str, list[str]]]:
+    """Commands and what they print; a command goes on in the next line after a backslash."""
+    steps: list[tuple[str, list[str]]] = []
+    going_on = False
+    for line in block.code:
+        if going_on:
+            steps[-1] = (steps[-1][0] + "\n" + line, [])
+        elif line.startswith("$ "):
+            steps.append((line[2:], []))
+        elif steps:
+            steps[-1][1].append(line)
+        else:
+            raise Failure(f"{block}: the first line is no command: {line}")
+        going_on = (going_on or line.startswith("$ ")) and line.endswith("\\")
+    return steps
+
+
+def matches(expected: list[str], found: list[str]) -> bool:
+    pattern = ""
+    for line in expected:
+        if line.strip() == "...":
+            pattern += r"(?:.*\n)*?"
+        else:
+            pattern += ".*?".join(re.escape(part) for part in line.rstrip().split("...")) + r"[ \t]*\n"
+    return re.fullmatch(pattern, "".join(line + "\n" for line in found)) is not None
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--source", type=Path, default=Path(__file__).resolve().parent.parent)
+    parser.add_argument("--build", type=Path, default=Path("build"))
+    parser.add_argument("--cxx", default="c++")
+    parser.add_argument("pages", nargs="*", type=Path)
+    args = parser.parse_args()
+    source, build = args.source.resolve(), args.build.resolve()
+    pages = args.pages or [source / "README.md", *sorted((source / "docs").glob("*.md"))]
+
+    folder = build / "run" / "doc_examples"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    runner = Runner(source, build, args.cxx, folder)
+    failures: list[str] = []
+    try:
+        by_page = {page: blocks_of(page) for page in pages}
+    except Failure as failure:
+        print(failure)
+        return 1
+
+    def attempt(step, *arguments) -> bool:
+        try:
+            step(*arguments)
+            return True
+        except Failure as failure:
+            failures.append(str(failure))
+            return False
+
+    programs = [block for blocks in by_page.values() for block in blocks if block.language == "cpp"]
+    with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
+        list(pool.map(lambda block: attempt(runner.compile, block), programs))
+    done = 0
+    for page, blocks in by_page.items():
+        where = folder / page.stem
+        where.mkdir()
+        for block in blocks:
+            if block.language != "cpp" or block.program:
+                done += attempt(runner.run, block, where)
+    for failure in failures:
+        print(f"FAILED {failure}\n")
+    print(f"{done} examples of {len(by_page)} pages ran, {len(failures)} failed")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
