@@ -9,11 +9,6 @@
 
 namespace zarrive {
 
-const Context* MapOfContexts::find(std::string_view key) const {
-  const auto it = contexts_.find(key);
-  return it == contexts_.end() ? nullptr : &it->second;
-}
-
 namespace {
 
 // The contexts of a batch, annotated when the store wants to. Annotated contexts are copies, kept for the time of the call.
