@@ -30,11 +30,12 @@ class ZARRIVE_API BoundChain {
   void decode(const Buffer& encoded, const ArrayView& destination, const Context& context) const;
   Buffer encode(const ArrayView& chunk, const Context& context) const;
 
-  struct Stage;  // one codec at its place
-
  private:
   friend class CodecChain;
   BoundChain() = default;
+  std::uint64_t decoded_limit(std::uint64_t encoded_size) const;
+  void decode_array(std::span<const std::byte> encoded, const ArrayView& target, const Context& context) const;
+  Buffer decode_bytes(std::span<const std::byte>& bytes, const ArrayView& target, bool& in_place, const Context& context) const;
   ArraySpec decoded_;
   ArraySpec encoded_array_;  // what the array-to-bytes codec sees
   std::vector<std::shared_ptr<const ArrayToArrayCodec>> array_codecs_;
@@ -52,10 +53,11 @@ class ZARRIVE_API CodecChain {
   // Error(invalid_metadata) for a chain that breaks the rules (not exactly one array-to-bytes codec, wrong order, wrong type).
   static CodecChain create(const ArrayMetadata& metadata, const MetadataOptions& options = {});
   // Likewise for any list of v3 codecs.
-  static CodecChain create(const std::vector<CodecSpec>& codecs, const DataType& type, const MetadataOptions& options = {});
+  static CodecChain create(const std::vector<CodecSpec>& codecs, const DataType& type, const FillValue& fill,
+                           const MetadataOptions& options = {});
 
   // For chunks of this shape; kept, so that the next call with the same shape is a look-up. Thread-safe.
-  std::shared_ptr<const BoundChain> bind(const Shape& chunk_shape, const FillValue& fill) const;
+  std::shared_ptr<const BoundChain> bind(const Shape& chunk_shape) const;
 
   const std::vector<std::shared_ptr<const ArrayToArrayCodec>>& array_codecs() const noexcept { return array_codecs_; }
   const std::shared_ptr<const ArrayToBytesCodec>& bytes_codec() const noexcept { return bytes_codec_; }
@@ -63,11 +65,14 @@ class ZARRIVE_API CodecChain {
 
  private:
   struct Cache;
-  void add(std::shared_ptr<const Codec> codec, ZarrFormat format);
+  CodecChain(const DataType& type, const FillValue& fill);
+  void add(std::shared_ptr<const Codec> codec);
+  void add_v2(std::shared_ptr<const Codec> codec);
   std::vector<std::shared_ptr<const ArrayToArrayCodec>> array_codecs_;
   std::shared_ptr<const ArrayToBytesCodec> bytes_codec_;
   std::vector<std::shared_ptr<const BytesToBytesCodec>> byte_codecs_;
   DataType type_;
+  FillValue fill_;
   std::shared_ptr<Cache> cache_;
 };
 

@@ -1,6 +1,7 @@
 // All of Zarrive.
 #pragma once
 
+#include "zarrive/array.hpp"
 #include "zarrive/checked.hpp"
 #include "zarrive/chunk_grid.hpp"
 #include "zarrive/chunk_key_encoding.hpp"
@@ -14,6 +15,7 @@
 #include "zarrive/executor.hpp"
 #include "zarrive/export.hpp"
 #include "zarrive/fill_value.hpp"
+#include "zarrive/group.hpp"
 #include "zarrive/json.hpp"
 #include "zarrive/memory.hpp"
 #include "zarrive/memory_store.hpp"

@@ -1,0 +1,211 @@
+// Arrays: opening, creating, reading and writing.
+//
+// A read is planned once, goes to the store as one batch in which every chunk carries its context, and decodes each chunk as it arrives
+// into its place in the result. A chunk that is not stored reads as the fill value; a chunk that cannot be read or decoded is an error.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "zarrive/codec_chain.hpp"
+#include "zarrive/context.hpp"
+#include "zarrive/export.hpp"
+#include "zarrive/memory.hpp"
+#include "zarrive/metadata.hpp"
+#include "zarrive/selection.hpp"
+#include "zarrive/store.hpp"
+
+namespace zarrive {
+
+struct ReadOptions {
+  std::optional<Prototype> prototype = {};            // where results and scratch come from; absent: host
+  bool convert = false;                               // allow a destination of another numeric type
+  std::size_t max_concurrency = 0;                    // 0: all compute threads
+  std::uint64_t max_bytes_in_flight = 256u << 20;     // bound on encoded bytes held at one time
+  std::stop_token stop = {};
+};
+
+struct WriteOptions {
+  bool convert = false;                               // allow a source of another numeric type
+  bool write_empty_chunks = false;                    // store chunks that hold nothing but the fill value
+  std::size_t max_concurrency = 0;
+  std::uint64_t max_bytes_in_flight = 256u << 20;     // bound on decoded chunks held for partial writes, and on encoded bytes
+  std::stop_token stop = {};
+};
+
+// Elements of a C++ type with a shape; owns its memory, C order. What Array::read<T> gives.
+template <class T>
+class TypedArray {
+ public:
+  TypedArray() = default;
+  explicit TypedArray(NDArray array) : array_(std::move(array)), span_(array_.span<T>()) {}
+
+  const Shape& shape() const noexcept { return array_.shape(); }
+  std::size_t size() const noexcept { return span_.size(); }
+  T* data() const noexcept { return span_.data(); }
+  std::span<T> span() const noexcept { return span_; }
+  auto begin() const noexcept { return span_.begin(); }
+  auto end() const noexcept { return span_.end(); }
+  T& operator[](std::size_t i) const noexcept { return span_[i]; }  // in C order
+  // One position a dimension, unchecked: a(3, 0, 7).
+  template <class... Positions>
+  T& operator()(Positions... positions) const noexcept {
+    std::size_t at = 0;
+    std::size_t dimension = 0;
+    ((at = at * static_cast<std::size_t>(array_.shape()[dimension++]) + static_cast<std::size_t>(positions)), ...);
+    return span_[at];
+  }
+  std::vector<T> to_vector() const { return {span_.begin(), span_.end()}; }
+  const NDArray& array() const noexcept { return array_; }
+  const ArrayView& view() const noexcept { return array_.view(); }
+
+ private:
+  NDArray array_;
+  std::span<T> span_;
+};
+
+class ZARRIVE_API Array {
+ public:
+  // From its parts; the metadata is taken as it is. Normally open_array or create_array make one.
+  Array(std::shared_ptr<Store> store, std::string path, ArrayMetadata metadata, MetadataOptions options = {});
+
+  const ArrayMetadata& metadata() const noexcept { return *metadata_; }
+  const std::shared_ptr<Store>& store() const noexcept { return store_; }
+  const std::string& path() const noexcept { return path_; }
+  const Shape& shape() const noexcept { return metadata_->shape; }
+  std::size_t ndim() const noexcept { return metadata_->shape.size(); }
+  const DataType& data_type() const noexcept { return metadata_->data_type; }
+  std::uint64_t size() const { return element_count(metadata_->shape); }
+  Shape grid_shape() const { return metadata_->chunk_grid.grid_shape(metadata_->shape); }
+  const JsonObject& attributes() const noexcept { return metadata_->attributes; }
+  void set_attributes(JsonObject attributes);  // replaces them, and writes the metadata
+
+  // --- reading: selections of any kind into new memory, or the caller's ---
+  NDArray read(const Selection& selection = {}, const ReadOptions& options = {}) const;
+  // As T; Error(invalid_argument) when the array has another type and options.convert is not set.
+  template <class T>
+  TypedArray<T> read(const Selection& selection = {}, const ReadOptions& options = {}) const {
+    return TypedArray<T>(read_as(data_type_of<T>(), selection, options));
+  }
+  // Into the caller's memory, any strides; its shape is the selection's (integers drop their dimension).
+  void read_into(const Selection& selection, const ArrayView& destination, const ReadOptions& options = {}) const;
+  // Into as many elements, in C order.
+  template <class T>
+  void read_into(const Selection& selection, std::span<T> destination, const ReadOptions& options = {}) const {
+    read_flat(selection, data_type_of<T>(), reinterpret_cast<std::byte*>(destination.data()), destination.size(), options);
+  }
+  template <class T>
+  void read_into(const Selection& selection, std::vector<T>& destination, const ReadOptions& options = {}) const {
+    destination.resize(static_cast<std::size_t>(element_count(result_shape(selection))));
+    read_into(selection, std::span<T>(destination), options);
+  }
+  Shape result_shape(const Selection& selection) const;
+
+  // --- writing ---
+  void write(const Selection& selection, const ArrayView& source, const WriteOptions& options = {});
+  template <class T>
+  void write(const Selection& selection, std::span<const T> source, const WriteOptions& options = {}) {
+    write_flat(selection, data_type_of<T>(), reinterpret_cast<const std::byte*>(source.data()), source.size(), options);
+  }
+  template <class T>
+  void write(const Selection& selection, const std::vector<T>& source, const WriteOptions& options = {}) {
+    write(selection, std::span<const T>(source), options);
+  }
+  template <class T>
+  void write(const Selection& selection, const TypedArray<T>& source, const WriteOptions& options = {}) {
+    write(selection, source.view(), options);
+  }
+  // One element everywhere; `value` is in fill-value JSON form.
+  void write_value(const Selection& selection, const Json& value, const WriteOptions& options = {});
+
+  // --- whole chunks, by grid index ---
+  // The full chunk, also past the array's end; fill when it is not stored. Error(out_of_bounds) for an index outside the grid.
+  NDArray read_chunk(std::span<const std::uint64_t> index, const ReadOptions& options = {}) const;
+  void write_chunk(std::span<const std::uint64_t> index, const ArrayView& chunk, const WriteOptions& options = {});
+  // The stored bytes as they are; nullopt when the chunk is not stored.
+  std::optional<Buffer> read_encoded_chunk(std::span<const std::uint64_t> index) const;
+  void write_encoded_chunk(std::span<const std::uint64_t> index, Buffer encoded);
+  void erase_chunk(std::span<const std::uint64_t> index);
+  bool chunk_exists(std::span<const std::uint64_t> index) const;
+  std::string chunk_key(std::span<const std::uint64_t> index) const;  // store key, below the store's root
+  // How many chunks are stored: counts keys of this array's chunks, by listing.
+  std::uint64_t stored_chunk_count() const;
+
+  // The codec chain. Error(unsupported_codec) when it has a codec that is not there; the rest of the array stays usable.
+  const CodecChain& codec_chain() const;
+
+ private:
+  friend class ReadPlan;
+  friend class WritePlan;
+  NDArray read_as(const DataType& type, const Selection& selection, const ReadOptions& options) const;
+  void read_flat(const Selection& selection, const DataType& type, std::byte* data, std::size_t count, const ReadOptions& options) const;
+  void write_flat(const Selection& selection, const DataType& type, const std::byte* data, std::size_t count, const WriteOptions& options);
+  void check_chunk_index(std::span<const std::uint64_t> index) const;
+  Context chunk_context(std::span<const std::uint64_t> index) const;
+
+  std::shared_ptr<Store> store_;
+  std::string path_;
+  std::shared_ptr<const ArrayMetadata> metadata_;
+  struct LazyChain;
+  std::shared_ptr<LazyChain> chain_;
+};
+
+// Takes "float32", "<f4", DataType(TypeId::float32), ...
+struct ZARRIVE_API DataTypeArgument {
+  DataType type = DataType(TypeId::float64);
+  DataTypeArgument() = default;
+  DataTypeArgument(DataType value) : type(std::move(value)) {}
+  DataTypeArgument(const char* name) : type(DataType::parse(name)) {}
+  DataTypeArgument(const std::string& name) : type(DataType::parse(name)) {}
+};
+
+struct OpenOptions {
+  MetadataOptions metadata = {};
+  std::optional<ZarrFormat> format = {};  // only this one; absent: what is there, v3 before v2
+};
+
+struct CreateOptions {
+  Shape shape = {};
+  DataTypeArgument data_type = {};
+  Shape chunks = {};                                      // empty: chosen so that a chunk has about a mebibyte
+  std::optional<ChunkGrid> chunk_grid = {};               // instead of chunks, for rectilinear grids
+  ZarrFormat format = ZarrFormat::v3;
+  // v3. Without an array-to-bytes codec in it the usual one for the type is put in its place. Absent: as zarr-python 3 (zstd level 0).
+  std::optional<std::vector<CodecSpec>> codecs = {};
+  // v2. Absent: as zarr-python 3 (zstd level 0; the object codec that the type needs). An id "" as compressor: none.
+  std::optional<std::vector<CodecSpec>> filters = {};
+  std::optional<CodecSpec> compressor = {};
+  char order = 'C';                                       // v2
+  std::optional<Json> fill_value = {};                    // in the format's JSON form; absent: the type's default. v2: null for undefined
+  std::optional<ChunkKeyEncoding> chunk_key_encoding = {};
+  std::vector<std::optional<std::string>> dimension_names = {};  // v2: written as the attribute _ARRAY_DIMENSIONS
+  JsonObject attributes = {};
+  bool overwrite = false;                                 // erase what is at the path first
+  MetadataOptions metadata = {};
+};
+
+// The array at `path` in a store. Error(not_found) when there is no node, Error(invalid_argument) when it is a group.
+ZARRIVE_API Array open_array(std::shared_ptr<Store> store, std::string_view path = {}, const OpenOptions& options = {});
+// `url` as open_store takes it.
+ZARRIVE_API Array open_array(std::string_view url, std::string_view path = {}, const OpenOptions& options = {});
+
+// Writes the metadata of a new array, and of groups above it that are not there yet. Error(already_exists) unless overwrite.
+ZARRIVE_API Array create_array(std::shared_ptr<Store> store, std::string_view path, const CreateOptions& options);
+ZARRIVE_API Array create_array(std::string_view url, std::string_view path, const CreateOptions& options);
+// The same from finished metadata.
+ZARRIVE_API Array create_array(std::shared_ptr<Store> store, std::string_view path, ArrayMetadata metadata, bool overwrite = false);
+
+// The metadata that create_array would write.
+ZARRIVE_API ArrayMetadata make_metadata(const CreateOptions& options);
+// The same array in the other format: types, fill value, codecs and grid carried over, so that encoded chunks may be copied when `chunks_stay`
+// comes back true. Error(unsupported) names what the other format cannot say.
+ZARRIVE_API ArrayMetadata convert_format(const ArrayMetadata& metadata, ZarrFormat format, bool* chunks_stay = nullptr);
+
+}  // namespace zarrive
