@@ -150,6 +150,8 @@ class ZARRIVE_API NDArray {
 
 // Copies elements between views of equal shape and type, any strides, host memory. Variable-length elements are assigned.
 ZARRIVE_API void copy(const ArrayView& source, const ArrayView& destination);
+// As copy, converting elements when the types differ (see can_convert).
+ZARRIVE_API void convert(const ArrayView& source, const ArrayView& destination);
 // Sets every element to one element's bytes (item_size of them), or to a string for variable types. Host memory.
 ZARRIVE_API void fill(const ArrayView& destination, std::span<const std::byte> element);
 ZARRIVE_API void fill(const ArrayView& destination, const std::string& element);

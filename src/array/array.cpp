@@ -1,0 +1,177 @@
+#include "zarrive/array.hpp"
+
+#include <mutex>
+
+#include "array/nodes.hpp"
+#include "array/transfer.hpp"
+
+namespace zarrive {
+
+// The chain is made on first use, so that an array with an unknown codec can be opened and looked at.
+struct Array::LazyChain {
+  std::once_flag once;
+  std::optional<CodecChain> chain;
+  MetadataOptions options;
+};
+
+Array::Array(std::shared_ptr<Store> store, std::string path, ArrayMetadata metadata, MetadataOptions options)
+    : store_(std::move(store)),
+      path_(std::move(path)),
+      metadata_(std::make_shared<const ArrayMetadata>(std::move(metadata))),
+      chain_(std::make_shared<LazyChain>()) {
+  chain_->options = std::move(options);
+}
+
+const CodecChain& Array::codec_chain() const {
+  return with_place({store_->name(), path_, {}}, [&]() -> const CodecChain& {
+    std::call_once(chain_->once, [&] { chain_->chain = CodecChain::create(*metadata_, chain_->options); });
+    return *chain_->chain;
+  });
+}
+
+void Array::set_attributes(JsonObject attributes) {
+  ArrayMetadata changed = *metadata_;
+  changed.attributes = std::move(attributes);
+  write_documents(*store_, path_, changed.to_documents(), changed.format);
+  metadata_ = std::make_shared<const ArrayMetadata>(std::move(changed));
+}
+
+// --- reading ---
+
+Shape Array::result_shape(const Selection& selection) const { return resolve(selection, metadata_->shape).result_shape(); }
+
+void Array::read_into(const Selection& selection, const ArrayView& destination, const ReadOptions& options) const {
+  with_place({store_->name(), path_, {}},
+             [&] { run_read(store_, path_, metadata_, codec_chain(), selection, destination, options); });
+}
+
+NDArray Array::read_as(const DataType& type, const Selection& selection, const ReadOptions& options) const {
+  return with_place({store_->name(), path_, {}}, [&] {
+    NDArray result = NDArray::allocate(type, result_shape(selection), options.prototype.value_or(Prototype{}));
+    run_read(store_, path_, metadata_, codec_chain(), selection, result.view(), options);
+    return result;
+  });
+}
+
+NDArray Array::read(const Selection& selection, const ReadOptions& options) const {
+  return read_as(metadata_->data_type, selection, options);
+}
+
+namespace {
+
+// Flat memory of `count` elements seen with the shape of a selection.
+ArrayView flat_view(const Shape& shape, const DataType& type, const std::byte* data, std::size_t count, const char* what) {
+  if (element_count(shape) != count)
+    throw Error(ErrorCode::invalid_argument, std::string("the ") + what + " has " + std::to_string(count) + " elements, the selection " +
+                                                 std::to_string(element_count(shape)) + " (shape " + to_string(shape) + ")");
+  return ArrayView(const_cast<std::byte*>(data), type, shape);
+}
+
+}  // namespace
+
+void Array::read_flat(const Selection& selection, const DataType& type, std::byte* data, std::size_t count,
+                      const ReadOptions& options) const {
+  read_into(selection, flat_view(result_shape(selection), type, data, count, "destination"), options);
+}
+
+// --- writing ---
+
+void Array::write(const Selection& selection, const ArrayView& source, const WriteOptions& options) {
+  with_place({store_->name(), path_, {}}, [&] { run_write(store_, path_, metadata_, codec_chain(), selection, source, options); });
+}
+
+void Array::write_flat(const Selection& selection, const DataType& type, const std::byte* data, std::size_t count,
+                       const WriteOptions& options) {
+  write(selection, flat_view(result_shape(selection), type, data, count, "source"), options);
+}
+
+void Array::write_value(const Selection& selection, const Json& value, const WriteOptions& options) {
+  NDArray element = NDArray::allocate(metadata_->data_type, {});
+  element_from_json(metadata_->data_type, value, element.view().data);
+  const Shape shape = result_shape(selection);
+  write(selection, ArrayView(element.view().data, metadata_->data_type, shape, Strides(shape.size(), 0)), options);
+}
+
+// --- whole chunks ---
+
+void Array::check_chunk_index(std::span<const std::uint64_t> index) const {
+  const Shape grid = grid_shape();
+  bool inside = index.size() == grid.size();
+  for (std::size_t d = 0; inside && d < grid.size(); ++d) inside = index[d] < grid[d];
+  if (!inside)
+    throw Error(ErrorCode::out_of_bounds, "chunk " + to_string(index) + " is outside the chunk grid " + to_string(grid),
+                {store_->name(), path_, {}});
+}
+
+std::string Array::chunk_key(std::span<const std::uint64_t> index) const {
+  check_chunk_index(index);
+  return join_key(path_, metadata_->chunk_key_encoding.key(index));
+}
+
+Context Array::chunk_context(std::span<const std::uint64_t> index) const {
+  Context context;
+  context.key = chunk_key(index);
+  context.node = path_;
+  context.array = metadata_;
+  context.chunk_index = Index(index.begin(), index.end());
+  context.chunk_shape = metadata_->chunk_grid.chunk_shape(index);
+  context.prototype = Prototype{};
+  if (store_->capabilities().annotates) store_->annotate(context);
+  return context;
+}
+
+NDArray Array::read_chunk(std::span<const std::uint64_t> index, const ReadOptions& options) const {
+  const Context context = chunk_context(index);
+  return with_place({store_->name(), path_, *context.key}, [&] {
+    NDArray chunk = NDArray::allocate(metadata_->data_type, *context.chunk_shape, options.prototype.value_or(Prototype{}));
+    const auto chain = codec_chain().bind(*context.chunk_shape);
+    if (const auto encoded = store_->get(*context.key, ByteRange::all(), &context)) {
+      chain->decode(*encoded, chunk.view(), context);
+    } else {
+      fill_with(chunk.view(), metadata_->fill_value);
+    }
+    return chunk;
+  });
+}
+
+void Array::write_chunk(std::span<const std::uint64_t> index, const ArrayView& chunk, const WriteOptions& options) {
+  const Shape full = (check_chunk_index(index), metadata_->chunk_grid.chunk_shape(index));
+  if (chunk.shape != full)
+    throw Error(ErrorCode::invalid_argument,
+                "the chunk has shape " + to_string(chunk.shape) + ", chunk " + to_string(index) + " of the grid " + to_string(full));
+  // The part inside the array, written as a selection: one way for all writes.
+  const Index origin = metadata_->chunk_grid.chunk_origin(index);
+  Shape inside = full;
+  for (std::size_t d = 0; d < inside.size(); ++d) inside[d] = std::min(full[d], metadata_->shape[d] - origin[d]);
+  write(Selection::box(origin, inside), chunk.box(Index(inside.size(), 0), inside), options);
+}
+
+std::optional<Buffer> Array::read_encoded_chunk(std::span<const std::uint64_t> index) const {
+  const Context context = chunk_context(index);
+  return store_->get(*context.key, ByteRange::all(), &context);
+}
+
+void Array::write_encoded_chunk(std::span<const std::uint64_t> index, Buffer encoded) {
+  const Context context = chunk_context(index);
+  store_->set(*context.key, std::move(encoded), &context);
+}
+
+void Array::erase_chunk(std::span<const std::uint64_t> index) { store_->erase(chunk_key(index)); }
+
+bool Array::chunk_exists(std::span<const std::uint64_t> index) const { return store_->exists(chunk_key(index)); }
+
+std::uint64_t Array::stored_chunk_count() const {
+  const std::size_t skip = path_.empty() ? 0 : path_.size() + 1;
+  const Shape grid = grid_shape();
+  std::uint64_t count = 0;
+  for (const std::string& key : store_->list(path_)) {
+    const auto index = metadata_->chunk_key_encoding.parse(std::string_view(key).substr(skip), grid.size());
+    if (!index) continue;
+    bool inside = true;
+    for (std::size_t d = 0; d < grid.size(); ++d) inside = inside && (*index)[d] < grid[d];
+    count += inside;
+  }
+  return count;
+}
+
+}  // namespace zarrive

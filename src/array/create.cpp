@@ -1,0 +1,165 @@
+// Creating arrays: from options to metadata, with the defaults that zarr-python 3 has.
+#include <algorithm>
+
+#include "array/nodes.hpp"
+#include "array/transfer.hpp"
+#include "zarrive/array.hpp"
+#include "zarrive/codecs.hpp"
+
+namespace zarrive {
+namespace {
+
+// Chunks of about this many bytes when the caller does not say: large enough for fast storage, small enough to read a part.
+constexpr std::uint64_t kDefaultChunkBytes = 1 << 20;
+
+// Halves the longest edge until a chunk is small enough.
+Shape default_chunks(const Shape& shape, const DataType& type) {
+  Shape chunks = shape;
+  for (std::uint64_t& edge : chunks) edge = std::max<std::uint64_t>(edge, 1);
+  auto too_large = [&] {
+    std::uint64_t size = type.item_size();
+    for (std::uint64_t edge : chunks) {
+      const auto product = checked_multiply(size, edge);
+      if (!product || *product > kDefaultChunkBytes) return true;
+      size = *product;
+    }
+    return false;
+  };
+  while (too_large()) {
+    auto longest = std::max_element(chunks.begin(), chunks.end());
+    if (longest == chunks.end() || *longest == 1) break;
+    *longest = ceil_divide(*longest, 2);
+  }
+  return chunks;
+}
+
+// The array-to-bytes codec that a type needs in v3.
+CodecSpec default_serializer(const DataType& type) {
+  if (type.id() == TypeId::string) return codecs::vlen_utf8();
+  if (type.id() == TypeId::bytes) return codecs::vlen_bytes();
+  const auto& leaves = type.leaves();
+  const bool has_order = std::any_of(leaves.begin(), leaves.end(), [](const auto& leaf) { return leaf.order != ByteOrder::none; });
+  if (!has_order) return CodecSpec{"bytes"};
+  return codecs::bytes(type.byte_order() == ByteOrder::big ? ByteOrder::big : ByteOrder::little);
+}
+
+// The caller's v3 codecs, with an array-to-bytes codec put between array and bytes codecs when there is none.
+std::vector<CodecSpec> with_serializer(std::vector<CodecSpec> chain, const DataType& type, const MetadataOptions& options) {
+  const CodecOptions codec_options{ZarrFormat::v3, options.strict, options.warn};
+  auto after_arrays = chain.begin();
+  for (auto spec = chain.begin(); spec != chain.end(); ++spec) {
+    const CodecKind kind = CodecRegistry::global().make(*spec, codec_options)->kind();
+    if (kind == CodecKind::array_to_bytes) return chain;
+    if (kind == CodecKind::array_to_array && spec == after_arrays) ++after_arrays;
+  }
+  // The serialiser sees what the array codecs make of the type.
+  CodecSpec serializer = default_serializer(type);
+  if (after_arrays != chain.begin()) {
+    ArraySpec spec{type, Shape{1}, FillValue::zero(type)};
+    try {
+      for (auto codec = chain.begin(); codec != after_arrays; ++codec) {
+        auto made = std::static_pointer_cast<const ArrayToArrayCodec>(CodecRegistry::global().make(*codec, codec_options));
+        spec = made->bind(spec)->encoded_spec(spec);
+      }
+      serializer = default_serializer(spec.type);
+    } catch (const Error&) {
+      // such as transpose, which needs the array's own rank; it keeps the type
+    }
+  }
+  chain.insert(after_arrays, std::move(serializer));
+  return chain;
+}
+
+void set_v2_codecs(ArrayMetadata& metadata, const CreateOptions& options) {
+  metadata.order = options.order;
+  if (options.filters) {
+    metadata.filters = *options.filters;
+  } else if (metadata.data_type.id() == TypeId::string) {
+    metadata.filters = {CodecSpec{"vlen-utf8"}};
+  } else if (metadata.data_type.id() == TypeId::bytes) {
+    metadata.filters = {CodecSpec{"vlen-bytes"}};
+  }
+  if (!options.compressor) {
+    metadata.compressor = CodecSpec{"zstd"};
+    metadata.compressor->configuration.set("level", 0);
+  } else if (!options.compressor->name.empty()) {
+    metadata.compressor = *options.compressor;
+  }
+  if (options.codecs)
+    throw Error(ErrorCode::invalid_argument, "v2 arrays have `filters` and a `compressor`, not `codecs`");
+}
+
+void set_v3_codecs(ArrayMetadata& metadata, const CreateOptions& options) {
+  if (options.filters || options.compressor)
+    throw Error(ErrorCode::invalid_argument, "v3 arrays have `codecs`, not `filters` and `compressor`");
+  if (options.order != 'C')
+    throw Error(ErrorCode::invalid_argument, "v3 arrays have no order; put a transpose codec into `codecs`");
+  metadata.codecs = with_serializer(options.codecs.value_or(std::vector<CodecSpec>{codecs::zstd(0)}), metadata.data_type, options.metadata);
+}
+
+void set_dimension_names(ArrayMetadata& metadata, const CreateOptions& options) {
+  metadata.dimension_names = options.dimension_names;
+  if (options.format != ZarrFormat::v2 || options.dimension_names.empty()) return;
+  JsonArray names;
+  for (const auto& name : options.dimension_names) {
+    if (!name) throw Error(ErrorCode::invalid_argument, "v2 arrays need a name for every dimension, or none at all");
+    names.emplace_back(*name);
+  }
+  metadata.attributes.set("_ARRAY_DIMENSIONS", Json(std::move(names)));
+}
+
+}  // namespace
+
+ArrayMetadata make_metadata(const CreateOptions& options) {
+  ArrayMetadata metadata;
+  metadata.format = options.format;
+  metadata.shape = options.shape;
+  metadata.data_type = options.data_type.type;
+  metadata.attributes = options.attributes;
+  metadata.chunk_grid = options.chunk_grid ? *options.chunk_grid
+                                           : ChunkGrid::regular(options.chunks.empty() ? default_chunks(options.shape, metadata.data_type)
+                                                                                       : options.chunks);
+  const bool v2 = options.format == ZarrFormat::v2;
+  metadata.chunk_key_encoding =
+      options.chunk_key_encoding.value_or(v2 ? ChunkKeyEncoding{ChunkKeyEncoding::Kind::v2, '.'} : ChunkKeyEncoding{});
+  if (!options.fill_value) {
+    metadata.fill_value = FillValue::zero(metadata.data_type);
+  } else {
+    metadata.fill_value = v2 ? FillValue::from_v2(*options.fill_value, metadata.data_type, options.metadata.warn)
+                             : FillValue::from_v3(*options.fill_value, metadata.data_type, options.metadata.warn);
+  }
+  v2 ? set_v2_codecs(metadata, options) : set_v3_codecs(metadata, options);
+  set_dimension_names(metadata, options);
+  metadata.validate();
+  // Everything that can be wrong with the codecs is wrong now, not at the first write.
+  const Shape grid = metadata.chunk_grid.grid_shape(metadata.shape);
+  if (metadata.chunk_grid.is_regular()) {
+    CodecChain::create(metadata, options.metadata).bind(metadata.chunk_grid.chunk_shape());
+  } else {
+    CodecChain::create(metadata, options.metadata).bind(metadata.chunk_grid.chunk_shape(Index(grid.size(), 0)));
+  }
+  return metadata;
+}
+
+Array create_array(std::shared_ptr<Store> store, std::string_view path, ArrayMetadata metadata, bool overwrite) {
+  const std::string at = normalize_path(path);
+  with_place({store->name(), at, {}}, [&] {
+    if (!at.empty()) check_node_name(std::string_view(at).substr(at.rfind('/') + 1), metadata.format);
+    metadata.validate();
+    make_room(*store, at, overwrite);
+    create_parents(*store, at, metadata.format);
+    write_documents(*store, at, metadata.to_documents(), metadata.format);
+  });
+  return Array(std::move(store), at, std::move(metadata));
+}
+
+Array create_array(std::shared_ptr<Store> store, std::string_view path, const CreateOptions& options) {
+  ArrayMetadata metadata = with_place({store->name(), std::string(path), {}}, [&] { return make_metadata(options); });
+  return create_array(std::move(store), path, std::move(metadata), options.overwrite);
+}
+
+Array create_array(std::string_view url, std::string_view path, const CreateOptions& options) {
+  return create_array(open_store(url, {.mode = OpenMode::create}), path, options);
+}
+
+}  // namespace zarrive

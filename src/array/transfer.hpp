@@ -1,0 +1,37 @@
+// Reads and writes of one array: the plan, its batch, and what happens to each chunk.
+#pragma once
+
+#include "zarrive/array.hpp"
+
+namespace zarrive {
+
+// `destination` has the result shape of `selection`. See Array::read_into.
+void run_read(const std::shared_ptr<Store>& store, const std::string& path, const std::shared_ptr<const ArrayMetadata>& metadata,
+              const CodecChain& chain, const Selection& selection, const ArrayView& destination, const ReadOptions& options);
+
+// `source` has the result shape of `selection`. See Array::write.
+void run_write(const std::shared_ptr<Store>& store, const std::string& path, const std::shared_ptr<const ArrayMetadata>& metadata,
+               const CodecChain& chain, const Selection& selection, const ArrayView& source, const WriteOptions& options);
+
+// Chunks of one batch: contexts are made for this many at a time, so that a selection of any number of chunks needs bounded memory.
+inline constexpr std::uint64_t kMaxBatch = 65536;
+
+// Gives an error that passes through its place; other exceptions pass unchanged.
+template <class Function>
+auto with_place(const ErrorPlace& place, Function&& function) {
+  try {
+    return function();
+  } catch (const Error& error) {
+    throw error.with(place);
+  }
+}
+
+// Elements of a chunk in reused memory.
+NDArray scratch_chunk(const DataType& type, const Shape& shape);
+
+// Sets a view to the array's fill value. The view has the fill value's type.
+void fill_with(const ArrayView& view, const FillValue& value);
+// True when every element is the fill value, bit for bit.
+bool is_fill(const ArrayView& view, const FillValue& value);
+
+}  // namespace zarrive
