@@ -158,8 +158,4 @@ Array create_array(std::shared_ptr<Store> store, std::string_view path, const Cr
   return create_array(std::move(store), path, std::move(metadata), options.overwrite);
 }
 
-Array create_array(std::string_view url, std::string_view path, const CreateOptions& options) {
-  return create_array(open_store(url, {.mode = OpenMode::create}), path, options);
-}
-
 }  // namespace zarrive

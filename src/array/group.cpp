@@ -243,14 +243,10 @@ Node open_node(std::shared_ptr<Store> store, std::string_view path, const GroupO
   return open_found(store, at, std::move(found), options);
 }
 
-Node open_node(std::string_view url, std::string_view path, const GroupOpenOptions& options) { return open_node(open_store(url), path, options); }
-
 Group open_group(std::shared_ptr<Store> store, std::string_view path, const GroupOpenOptions& options) {
   Node node = open_node(store, path, options);
   return expect_node<Group>(std::move(node), *store, normalize_path(path));
 }
-
-Group open_group(std::string_view url, std::string_view path, const GroupOpenOptions& options) { return open_group(open_store(url), path, options); }
 
 Array open_array(std::shared_ptr<Store> store, std::string_view path, const OpenOptions& options) {
   GroupOpenOptions node_options;
@@ -260,8 +256,6 @@ Array open_array(std::shared_ptr<Store> store, std::string_view path, const Open
   Node node = open_node(store, path, node_options);
   return expect_node<Array>(std::move(node), *store, normalize_path(path));
 }
-
-Array open_array(std::string_view url, std::string_view path, const OpenOptions& options) { return open_array(open_store(url), path, options); }
 
 Group create_group(std::shared_ptr<Store> store, std::string_view path, const CreateGroupOptions& options) {
   const std::string at = normalize_path(path);
@@ -275,10 +269,6 @@ Group create_group(std::shared_ptr<Store> store, std::string_view path, const Cr
     write_documents(*store, at, metadata.to_documents(), options.format);
   });
   return Group(std::move(store), at, std::move(metadata), nullptr);
-}
-
-Group create_group(std::string_view url, std::string_view path, const CreateGroupOptions& options) {
-  return create_group(open_store(url, {.mode = OpenMode::create}), path, options);
 }
 
 Group consolidate_metadata(std::shared_ptr<Store> store, std::string_view path) {
@@ -303,7 +293,7 @@ Group consolidate_metadata(std::shared_ptr<Store> store, std::string_view path) 
   if (v2) collect(at, NodeType::group);
   group.walk([&](const NodeInfo& node) { collect(node.path, node.type); });
   if (v2) {
-    write_documents(*store, at, {{".zmetadata", all.to_v2()}}, ZarrFormat::v2);
+    write_document(*store, at, ".zmetadata", all.to_v2(), ZarrFormat::v2);
   } else {
     GroupMetadata metadata = group.metadata();
     metadata.consolidated = all;

@@ -13,12 +13,6 @@ Context metadata_context(const std::string& key, const std::string& path) {
   return context;
 }
 
-void set_document(Store& store, const std::string& path, const std::string& name, const Json& document, ZarrFormat format) {
-  const std::string key = join_key(path, name);
-  const Context context = metadata_context(key, path);
-  store.set(key, Buffer::from_string(document_text(document, format)), &context);
-}
-
 }  // namespace
 
 FoundDocuments find_documents(Store& store, const std::string& path, std::optional<ZarrFormat> format, bool consolidated) {
@@ -69,17 +63,23 @@ NodeType node_type(const Json& zarr_json) {
   throw Error(ErrorCode::invalid_metadata, "node_type is \"" + type->as_string() + "\"; it is \"array\" or \"group\"");
 }
 
+void write_document(Store& store, const std::string& path, const std::string& name, const Json& document, ZarrFormat format) {
+  const std::string key = join_key(path, name);
+  const Context context = metadata_context(key, path);
+  store.set(key, Buffer::from_string(document_text(document, format)), &context);
+}
+
 void write_documents(Store& store, const std::string& path, const std::vector<std::pair<std::string, Json>>& documents, ZarrFormat format) {
   with_place({store.name(), path, {}}, [&] {
     bool has_attributes = false;
     for (const auto& [name, document] : documents) {
       if (name != ".zattrs") continue;
       has_attributes = true;
-      set_document(store, path, name, document, format);
+      write_document(store, path, name, document, format);
     }
     if (format == ZarrFormat::v2 && !has_attributes) store.erase(join_key(path, ".zattrs"));
     for (const auto& [name, document] : documents)
-      if (name != ".zattrs") set_document(store, path, name, document, format);
+      if (name != ".zattrs") write_document(store, path, name, document, format);
   });
 }
 

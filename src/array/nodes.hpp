@@ -27,7 +27,9 @@ FoundDocuments find_documents(Store& store, const std::string& path, std::option
 // The type that a v3 document states. Error(invalid_metadata).
 NodeType node_type(const Json& zarr_json);
 
-// Writes documents below a path, the node's own document last. v2 attributes that became empty are erased.
+// Writes one document below a path.
+void write_document(Store& store, const std::string& path, const std::string& name, const Json& document, ZarrFormat format);
+// Writes a node's documents, the node's own document last. v2 attributes that became empty are erased.
 void write_documents(Store& store, const std::string& path, const std::vector<std::pair<std::string, Json>>& documents, ZarrFormat format);
 
 // Makes every group above `path` that is not there yet. Error(invalid_argument) when something above is an array.

@@ -18,7 +18,7 @@ inline constexpr std::uint64_t kMaxBatch = 65536;
 
 // Gives an error that passes through its place; other exceptions pass unchanged.
 template <class Function>
-auto with_place(const ErrorPlace& place, Function&& function) {
+decltype(auto) with_place(const ErrorPlace& place, Function&& function) {
   try {
     return function();
   } catch (const Error& error) {
