@@ -15,9 +15,14 @@ ZARRIVE_API CodecSpec transpose(std::vector<std::size_t> order);
 ZARRIVE_API CodecSpec zstd(int level = 0, bool checksum = false);
 ZARRIVE_API CodecSpec gzip(int level = 5);
 // shuffle: "noshuffle", "shuffle", "bitshuffle", or "" for what suits the type; typesize 0: the item size.
-ZARRIVE_API CodecSpec blosc(std::string cname = "zstd", int clevel = 5, std::string shuffle = "", std::size_t typesize = 0);
+ZARRIVE_API CodecSpec blosc(std::string cname = "zstd", int clevel = 5, std::string shuffle = "",
+                            std::size_t typesize = 0);
 ZARRIVE_API CodecSpec crc32c();
 ZARRIVE_API CodecSpec vlen_utf8();
 ZARRIVE_API CodecSpec vlen_bytes();
+
+// `spec` with what was left to the data type filled in for items of `item_size` bytes, as v3 metadata must
+// state it: Blosc's typesize and shuffle. Other specs come back as they are.
+ZARRIVE_API CodecSpec completed(CodecSpec spec, std::size_t item_size);
 
 }  // namespace zarrive::codecs

@@ -43,4 +43,12 @@ CodecSpec crc32c() { return make("crc32c"); }
 CodecSpec vlen_utf8() { return make("vlen-utf8"); }
 CodecSpec vlen_bytes() { return make("vlen-bytes"); }
 
+CodecSpec completed(CodecSpec spec, std::size_t item_size) {
+  if (spec.name != "blosc") return spec;
+  if (!spec.configuration.contains("typesize")) spec.configuration.set("typesize", item_size);
+  if (!spec.configuration.contains("shuffle"))
+    spec.configuration.set("shuffle", item_size == 1 ? "bitshuffle" : "shuffle");
+  return spec;
+}
+
 }  // namespace zarrive::codecs

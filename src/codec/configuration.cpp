@@ -84,6 +84,31 @@ std::string Configuration::choice(std::string_view member, std::string otherwise
   return value->as_string();
 }
 
+CodecSpec Configuration::codec(const Json& value) const {
+  CodecSpec spec;
+  if (value.is_string()) {
+    spec.name = value.as_string();
+    return spec;
+  }
+  const Json* name = value.find("name");
+  if (name == nullptr || !name->is_string())
+    fail("a codec inside its configuration is " + shown(value) +
+         ", expected a name or an object with a 'name'");
+  spec.name = name->as_string();
+  for (const auto& [member, inner] : value.as_object()) {
+    if (member == "name") continue;
+    if (member == "configuration" && inner.is_object()) {
+      spec.configuration = inner.as_object();
+    } else if (member == "must_understand" && inner.is_bool()) {
+      spec.must_understand = inner.as_bool();
+    } else {
+      fail("the codec '" + spec.name + "' inside its configuration has the member '" + member + "' with " +
+           shown(inner));
+    }
+  }
+  return spec;
+}
+
 void Configuration::ignore(std::string_view member) {
   if (std::find(known_.begin(), known_.end(), member) == known_.end()) known_.emplace_back(member);
 }

@@ -1,4 +1,5 @@
-// Reads the configuration of a codec: typed members with defaults, and a complaint about members nobody asked for.
+// Reads the configuration of a codec: typed members with defaults, and a complaint about members nobody asked
+// for.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,8 @@
 
 namespace zarrive {
 
-// Each getter marks its member as known. Errors are Error(invalid_metadata) that name codec, member, what was found and what is allowed.
+// Each getter marks its member as known. Errors are Error(invalid_metadata) that name codec, member, what was
+// found and what is allowed.
 class Configuration {
  public:
   Configuration(const CodecSpec& spec, const CodecOptions& options);
@@ -22,7 +24,10 @@ class Configuration {
   std::int64_t required_integer(std::string_view member, std::int64_t low, std::int64_t high);
   double number(std::string_view member, double otherwise);
   std::string string(std::string_view member, std::string otherwise);
-  std::string choice(std::string_view member, std::string otherwise, const std::vector<std::string>& allowed);  // "" otherwise: required
+  std::string choice(std::string_view member, std::string otherwise,
+                     const std::vector<std::string>& allowed);  // "" otherwise: required
+  // A codec inside this one's configuration: a name, or an object with name and configuration.
+  CodecSpec codec(const Json& value) const;
   void ignore(std::string_view member);  // known, of no consequence for us
 
   // Call last: members that no getter asked for are a warning, or an error when strict.
