@@ -9,17 +9,19 @@ namespace {
 
 // The consolidated metadata of `nodes` v3 arrays, as zarr-python writes it. Each array document holds 36 JSON values.
 std::string consolidated(std::int64_t nodes) {
-  std::string text = R"({"zarr_format": 3, "node_type": "group", "consolidated_metadata": {"kind": "inline", "metadata": {)";
+  std::string text =
+      R"({"zarr_format": 3, "node_type": "group", "consolidated_metadata": {"kind": "inline", "metadata": {)";
   for (std::int64_t i = 0; i < nodes; ++i) {
     if (i) text += ", ";
-    text += "\"station/" + std::to_string(i) +
-            R"(": {"zarr_format": 3, "node_type": "array", "shape": [8760, 721, 1440], "data_type": "float32", )"
-            R"("chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [24, 181, 360]}}, )"
-            R"("chunk_key_encoding": {"name": "default", "configuration": {"separator": "/"}}, "fill_value": NaN, )"
-            R"("codecs": [{"name": "bytes", "configuration": {"endian": "little"}}, )"
-            R"({"name": "zstd", "configuration": {"level": 5, "checksum": false}}], )"
-            R"("dimension_names": ["time", "latitude", "longitude"], )"
-            R"("attributes": {"units": "K", "long_name": "2 metre temperature", "valid_min": 1.5e2}})";
+    text +=
+        "\"station/" + std::to_string(i) +
+        R"(": {"zarr_format": 3, "node_type": "array", "shape": [8760, 721, 1440], "data_type": "float32", )"
+        R"("chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [24, 181, 360]}}, )"
+        R"("chunk_key_encoding": {"name": "default", "configuration": {"separator": "/"}}, "fill_value": NaN, )"
+        R"("codecs": [{"name": "bytes", "configuration": {"endian": "little"}}, )"
+        R"({"name": "zstd", "configuration": {"level": 5, "checksum": false}}], )"
+        R"("dimension_names": ["time", "latitude", "longitude"], )"
+        R"("attributes": {"units": "K", "long_name": "2 metre temperature", "valid_min": 1.5e2}})";
   }
   return text + "}}}";
 }

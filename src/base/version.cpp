@@ -6,7 +6,8 @@
 namespace zarrive {
 
 std::string_view version() noexcept {
-  return ZARRIVE_TEXT(ZARRIVE_VERSION_MAJOR) "." ZARRIVE_TEXT(ZARRIVE_VERSION_MINOR) "." ZARRIVE_TEXT(ZARRIVE_VERSION_PATCH);
+  return ZARRIVE_TEXT(ZARRIVE_VERSION_MAJOR) "." ZARRIVE_TEXT(ZARRIVE_VERSION_MINOR) "." ZARRIVE_TEXT(
+      ZARRIVE_VERSION_PATCH);
 }
 
 }  // namespace zarrive
