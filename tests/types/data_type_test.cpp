@@ -108,8 +108,8 @@ TEST(DataType, VariableTypesAreStrings) {
 }
 
 TEST(DataType, ParametersAreChecked) {
-  expect_error(ErrorCode::invalid_argument, "needs parameters", [] { DataType(TypeId::raw); });
-  expect_error(ErrorCode::invalid_argument, "needs parameters", [] { DataType(TypeId::structured); });
+  expect_error(ErrorCode::invalid_argument, "needs parameters", [] { static_cast<void>(DataType(TypeId::raw)); });
+  expect_error(ErrorCode::invalid_argument, "needs parameters", [] { static_cast<void>(DataType(TypeId::structured)); });
   expect_error(ErrorCode::invalid_argument, "byte order", [] { DataType(TypeId::int16, ByteOrder::none); });
   expect_error(ErrorCode::invalid_argument, "at least 1", [] { DataType::raw(0); });
   expect_error(ErrorCode::resource_limit, "2147483647", [] { DataType::raw(0x80000000U); });
