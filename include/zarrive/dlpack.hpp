@@ -37,7 +37,9 @@ struct ManagedTensor {
 // code, Error(invalid_argument) for strides that are no multiple of the item size.
 ZARRIVE_API ManagedTensor* to_dlpack(const NDArray& array);
 
-// Takes the tensor over (its deleter runs when the last reference goes). Host and pinned memory only for now.
+// Takes the tensor over (its deleter runs when the last reference goes). Host and pinned memory only for now. When this throws,
+// the tensor is still the caller's. Errors: unsupported for other devices, unsupported_data_type, invalid_argument or resource_limit
+// for a tensor that cannot be (negative ndim or extents, null data, strides out of the address space).
 ZARRIVE_API NDArray from_dlpack(ManagedTensor* tensor);
 
 }  // namespace zarrive::dlpack

@@ -52,6 +52,7 @@ ZARRIVE_API Prototype cuda(int device = 0);
 // The default allocator of a kind of memory. Host is always there: large blocks (2 MiB and up) come on huge pages.
 // Pinned falls back to page-aligned host memory while no GPU part has registered one; cuda is then Error(unsupported).
 ZARRIVE_API std::shared_ptr<Allocator> default_allocator(const MemorySpace& space);
+// `make` is called once a space; an empty one takes the registration back.
 ZARRIVE_API void register_allocator(MemoryKind kind, std::function<std::shared_ptr<Allocator>(const MemorySpace&)> make);
 
 // Blocks that are kept and reused, for scratch and encoded bytes: fresh pages cost more than decoding into them.
@@ -148,7 +149,8 @@ class ZARRIVE_API NDArray {
   ArrayView view_;
 };
 
-// Copies elements between views of equal shape and type, any strides, host memory. Variable-length elements are assigned.
+// Copies elements between views of equal shape and type, any strides, host memory. Variable-length elements are assigned. The two must
+// not overlap. Elements are visited in no particular order. Error(invalid_argument) when type, shape or memory do not fit.
 ZARRIVE_API void copy(const ArrayView& source, const ArrayView& destination);
 // As copy, converting elements when the types differ (see can_convert).
 ZARRIVE_API void convert(const ArrayView& source, const ArrayView& destination);
