@@ -1,5 +1,6 @@
 #include "store/file.hpp"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
@@ -188,6 +189,17 @@ bool is_stale_temporary(int directory, const std::string& name) {
   const auto [end, fault] = std::from_chars(name.data() + ours.size(), name.data() + name.size(), pid);
   if (fault != std::errc{} || pid <= 0 || *end != '-') return age > kStaleElsewhereSeconds;
   return age > kStaleSeconds && ::kill(pid, 0) != 0 && errno == ESRCH;
+}
+
+std::size_t sweep_directory(const std::string& path) noexcept {
+  std::size_t swept = 0;
+  DIR* entries = ::opendir(path.c_str());
+  if (!entries) return 0;
+  const int fd = ::dirfd(entries);
+  while (const struct dirent* entry = ::readdir(entries))
+    if (is_temporary_name(entry->d_name) && is_stale_temporary(fd, entry->d_name) && ::unlinkat(fd, entry->d_name, 0) == 0) ++swept;
+  ::closedir(entries);
+  return swept;
 }
 
 TemporaryFile::TemporaryFile(int directory) : directory_(directory) {

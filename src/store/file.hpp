@@ -62,6 +62,9 @@ bool has_temporary_part(std::string_view key);
 // True when the process that made it is gone and the file has rested long enough (see filesystem_store.hpp).
 bool is_stale_temporary(int directory, const std::string& name);
 
+// Removes stale temporary files that lie directly in a directory; best effort. How many.
+std::size_t sweep_directory(const std::string& path) noexcept;
+
 // A temporary file in `directory`, removed again unless renamed.
 class TemporaryFile {
  public:
