@@ -19,6 +19,7 @@
 #include "zarrive/export.hpp"
 #include "zarrive/memory.hpp"
 #include "zarrive/metadata.hpp"
+#include "zarrive/open_store.hpp"
 #include "zarrive/selection.hpp"
 #include "zarrive/store.hpp"
 
@@ -169,6 +170,7 @@ struct ZARRIVE_API DataTypeArgument {
 struct OpenOptions {
   MetadataOptions metadata = {};
   std::optional<ZarrFormat> format = {};  // only this one; absent: what is there, v3 before v2
+  OpenMode mode = OpenMode::read;         // of the store, when a URL is opened
 };
 
 struct CreateOptions {

@@ -30,6 +30,7 @@ struct GroupOpenOptions {
   MetadataOptions metadata = {};
   std::optional<ZarrFormat> format = {};
   Consolidated consolidated = Consolidated::automatic;
+  OpenMode mode = OpenMode::read;  // of the store, when a URL is opened
 };
 
 struct NodeInfo {
