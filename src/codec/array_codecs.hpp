@@ -10,11 +10,28 @@ namespace zarrive {
 
 // --- array to array ---
 std::shared_ptr<Codec> make_transpose(const CodecSpec& spec, const CodecOptions& options);
+std::shared_ptr<Codec> make_reshape(const CodecSpec& spec, const CodecOptions& options);
+std::shared_ptr<Codec> make_bitround(const CodecSpec& spec, const CodecOptions& options);
+std::shared_ptr<Codec> make_scale_offset(const CodecSpec& spec, const CodecOptions& options);
+std::shared_ptr<Codec> make_cast_value(const CodecSpec& spec, const CodecOptions& options);
+std::shared_ptr<Codec> make_delta(const CodecSpec& spec, const CodecOptions& options);
+std::shared_ptr<Codec> make_fixed_scale_offset(const CodecSpec& spec, const CodecOptions& options);
+std::shared_ptr<Codec> make_quantize(const CodecSpec& spec, const CodecOptions& options);
+std::shared_ptr<Codec> make_packbits_filter(const CodecSpec& spec,
+                                            const CodecOptions& options);  // numcodecs, of bool
+std::shared_ptr<Codec> make_astype(const CodecSpec& spec, const CodecOptions& options);
+std::shared_ptr<Codec> make_categorize(const CodecSpec& spec, const CodecOptions& options);
 
 // --- array to bytes ---
 std::shared_ptr<Codec> make_bytes(const CodecSpec& spec, const CodecOptions& options);
+std::shared_ptr<Codec> make_packbits(const CodecSpec& spec, const CodecOptions& options);
 std::shared_ptr<Codec> make_vlen_utf8(const CodecSpec& spec, const CodecOptions& options);
 std::shared_ptr<Codec> make_vlen_bytes(const CodecSpec& spec, const CodecOptions& options);
+std::shared_ptr<Codec> make_vlen_array(const CodecSpec& spec, const CodecOptions& options);
+std::shared_ptr<Codec> make_json2(const CodecSpec& spec, const CodecOptions& options);
+std::shared_ptr<Codec> make_msgpack2(const CodecSpec& spec, const CodecOptions& options);
+std::shared_ptr<Codec> make_zfp(const CodecSpec& spec, const CodecOptions& options);
+std::shared_ptr<Codec> make_zfpy(const CodecSpec& spec, const CodecOptions& options);
 
 // --- shared ---
 

@@ -1,4 +1,4 @@
-// An array filter that stands after a codec on bytes in a v2 list: it sees the bytes as a flat array of its own dtype.
+// Array filters in places where v2 has only bytes.
 #pragma once
 
 #include <memory>
@@ -7,8 +7,10 @@
 
 namespace zarrive {
 
-// `spec` is the filter's own; its dtype (and astype) say what the bytes are before and after.
-// Error(invalid_metadata) when the filter has no dtype of its own.
-std::shared_ptr<const BytesToBytesCodec> make_array_filter_on_bytes(std::shared_ptr<const ArrayToArrayCodec> filter, const CodecSpec& spec);
+// A v2 filter list may have an array filter (delta, astype, ...) after a codec that gives bytes; numcodecs
+// then takes the bytes as a 1-D array of the filter's dtype, and so does this codec. `spec` is the filter's.
+// Error(unsupported_codec) for a filter that states no dtype.
+std::shared_ptr<const BytesToBytesCodec> make_array_filter_on_bytes(
+    std::shared_ptr<const ArrayToArrayCodec> filter, const CodecSpec& spec);
 
 }  // namespace zarrive

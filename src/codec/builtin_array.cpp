@@ -37,15 +37,57 @@ void add_builtin_array_codecs(CodecRegistry& registry) {
   constexpr auto aa = CodecKind::array_to_array;
   constexpr auto ab = CodecKind::array_to_bytes;
 
+  // Zarr v3's own and registered codecs.
   add_codec(registry, v3, "transpose", aa, make_transpose);
-
+  add_codec(registry, v3, "reshape", aa, make_reshape);
+  add_codec(registry, v3, "bitround", aa, make_bitround);
+  add_codec(registry, v3, "scale_offset", aa, make_scale_offset);
+  add_codec(registry, v3, "cast_value", aa, make_cast_value);
   add_codec(registry, v3, "bytes", ab, make_bytes);
+  add_codec(registry, v3, "packbits", ab, make_packbits);
   registry.add_alias(v3, "endian", "bytes");
+  registry.add_alias(v3, "numcodecs.bitround", "bitround");
+  registry.add_alias(v3, "https://codec.zarrs.dev/array_to_array/bitround", "bitround");
+
+  // numcodecs, in v2 and as numcodecs.* in v3.
+  const std::pair<const char*, Factory> filters[] = {
+      {"delta", make_delta},
+      {"fixedscaleoffset", make_fixed_scale_offset},
+      {"quantize", make_quantize},
+      {"astype", make_astype},
+      {"packbits", make_packbits_filter},
+      {"categorize", make_categorize},
+  };
+  for (const auto& [id, make] : filters) {
+    add_codec(registry, v2, id, aa, make);
+    registry.add_v2_alias(std::string("numcodecs.") + id, id);
+  }
+  add_codec(registry, v2, "bitround", aa, make_bitround);
+
+  // Elements of variable length: the same bytes in both formats.
   for (const ZarrFormat format : {v2, v3}) {
     add_codec(registry, format, "vlen-utf8", ab, make_vlen_utf8);
     add_codec(registry, format, "vlen-bytes", ab, make_vlen_bytes);
   }
+  add_codec(registry, v2, "vlen-array", ab, make_vlen_array);
+  add_codec(registry, v2, "json2", ab, make_json2);
+  add_codec(registry, v2, "msgpack2", ab, make_msgpack2);
+  registry.add_alias(v2, "json", "json2");
+  registry.add_alias(v2, "msgpack", "msgpack2");
 
+#ifdef ZARRIVE_HAVE_ZFP
+  add_codec(registry, v3, "zfp", ab, make_zfp);
+  add_codec(registry, v2, "zfpy", ab, make_zfpy);
+#else
+  add_refused(registry, v3, "zfp", ab, "not built in (Zarrive was built without libzfp)");
+  add_refused(registry, v2, "zfpy", ab, "not built in (Zarrive was built without libzfp)");
+#endif
+  registry.add_alias(v3, "zarrs.zfp", "zfp");
+  registry.add_alias(v3, "https://codec.zarrs.dev/array_to_bytes/zfp", "zfp");
+  registry.add_v2_alias("numcodecs.zfpy", "zfpy");
+  registry.add_v2_alias("https://codec.zarrs.dev/array_to_bytes/zfpy", "zfpy");
+
+  // Known, and refused by name.
   add_refused(registry, v3, "sharding_indexed", ab, "not yet supported");
 }
 
