@@ -65,18 +65,13 @@ void round_all(const ArrayView& from, const ArrayView& to, std::size_t parts, Ro
 // Mantissa bits of the float types that are taken, 0 for others.
 int mantissa_bits(TypeId id) noexcept {
   switch (id) {
-    case TypeId::bfloat16:
-      return 7;
-    case TypeId::float16:
-      return 10;
+    case TypeId::bfloat16: return 7;
+    case TypeId::float16: return 10;
     case TypeId::float32:
-    case TypeId::complex64:
-      return 23;
+    case TypeId::complex64: return 23;
     case TypeId::float64:
-    case TypeId::complex128:
-      return 52;
-    default:
-      return 0;
+    case TypeId::complex128: return 52;
+    default: return 0;
   }
 }
 
@@ -122,26 +117,17 @@ class BitRoundCodec final : public ArrayToArrayCodec {
       round_all<U>(decoded, encoded, parts, [&](U bits) { return round_integer<U>(bits, keep_); });
     };
     switch (mantissa) {
-      case 7:
-        return floats.template operator()<std::uint16_t, 7>();
-      case 10:
-        return floats.template operator()<std::uint16_t, 10>();
-      case 23:
-        return floats.template operator()<std::uint32_t, 23>();
-      case 52:
-        return floats.template operator()<std::uint64_t, 52>();
-      default:
-        break;
+      case 7: return floats.template operator()<std::uint16_t, 7>();
+      case 10: return floats.template operator()<std::uint16_t, 10>();
+      case 23: return floats.template operator()<std::uint32_t, 23>();
+      case 52: return floats.template operator()<std::uint64_t, 52>();
+      default: break;
     }
     switch (unit) {
-      case 1:
-        return integers.template operator()<std::uint8_t>();
-      case 2:
-        return integers.template operator()<std::uint16_t>();
-      case 4:
-        return integers.template operator()<std::uint32_t>();
-      default:
-        return integers.template operator()<std::uint64_t>();
+      case 1: return integers.template operator()<std::uint8_t>();
+      case 2: return integers.template operator()<std::uint16_t>();
+      case 4: return integers.template operator()<std::uint32_t>();
+      default: return integers.template operator()<std::uint64_t>();
     }
   }
 

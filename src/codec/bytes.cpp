@@ -20,12 +20,9 @@ static_assert(std::endian::native == std::endian::little, "elements in memory ar
 
 template <class U>
 U swapped(U value) noexcept {
-  if constexpr (sizeof(U) == 2)
-    return __builtin_bswap16(value);
-  else if constexpr (sizeof(U) == 4)
-    return __builtin_bswap32(value);
-  else
-    return __builtin_bswap64(value);
+  if constexpr (sizeof(U) == 2) return __builtin_bswap16(value);
+  else if constexpr (sizeof(U) == 4) return __builtin_bswap32(value);
+  else return __builtin_bswap64(value);
 }
 
 template <class U>
@@ -46,15 +43,9 @@ void apply(const Fix& fix, std::byte* element, std::size_t elements) noexcept {
   std::byte* at = element + fix.offset;
   const std::size_t count = fix.count * elements;
   switch (fix.kind) {
-    case Fix::Kind::swap2:
-      swap_run<std::uint16_t>(at, count);
-      break;
-    case Fix::Kind::swap4:
-      swap_run<std::uint32_t>(at, count);
-      break;
-    case Fix::Kind::swap8:
-      swap_run<std::uint64_t>(at, count);
-      break;
+    case Fix::Kind::swap2: swap_run<std::uint16_t>(at, count); break;
+    case Fix::Kind::swap4: swap_run<std::uint32_t>(at, count); break;
+    case Fix::Kind::swap8: swap_run<std::uint64_t>(at, count); break;
     case Fix::Kind::boolean:
       for (std::size_t i = 0; i < count; ++i) at[i] = std::byte{at[i] != std::byte{0}};
       break;
@@ -76,17 +67,13 @@ void apply(const Fix& fix, std::byte* element, std::size_t elements) noexcept {
 std::uint8_t sub_byte_bits(TypeId id) noexcept {
   switch (id) {
     case TypeId::int2:
-    case TypeId::uint2:
-      return 2;
+    case TypeId::uint2: return 2;
     case TypeId::int4:
     case TypeId::uint4:
-    case TypeId::float4_e2m1fn:
-      return 4;
+    case TypeId::float4_e2m1fn: return 4;
     case TypeId::float6_e2m3fn:
-    case TypeId::float6_e3m2fn:
-      return 6;
-    default:
-      return 0;
+    case TypeId::float6_e3m2fn: return 6;
+    default: return 0;
   }
 }
 

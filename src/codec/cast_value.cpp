@@ -63,26 +63,19 @@ class Direction {
       if (found != map_.end()) return found->second;
     }
     switch (block.carrier) {
-      case Carrier::int64:
-        return cast_.from_int64(block.signed_at(k));
-      case Carrier::uint64:
-        return cast_.from_uint64(block.u[k]);
-      case Carrier::float64:
-        break;
+      case Carrier::int64: return cast_.from_int64(block.signed_at(k));
+      case Carrier::uint64: return cast_.from_uint64(block.u[k]);
+      case Carrier::float64: break;
     }
     return cast_.from_double(block.f[k]);
   }
 
   void put(std::uint64_t bits, std::byte* target) const noexcept {
     switch (to_.item_size()) {
-      case 1:
-        return store(target, static_cast<std::uint8_t>(bits));
-      case 2:
-        return store(target, static_cast<std::uint16_t>(bits));
-      case 4:
-        return store(target, static_cast<std::uint32_t>(bits));
-      default:
-        return store(target, bits);
+      case 1: return store(target, static_cast<std::uint8_t>(bits));
+      case 2: return store(target, static_cast<std::uint16_t>(bits));
+      case 4: return store(target, static_cast<std::uint32_t>(bits));
+      default: return store(target, bits);
     }
   }
 
@@ -241,12 +234,9 @@ std::shared_ptr<Codec> make_cast_value(const CodecSpec& spec, const CodecOptions
       configuration.fail("'scalar_map' is " + map->dump() +
                          ", expected an object with \"encode\" and \"decode\"");
     for (const auto& [member, value] : map->as_object()) {
-      if (member == "encode")
-        encode_map = value;
-      else if (member == "decode")
-        decode_map = value;
-      else
-        configuration.fail("'scalar_map' has \"" + member + "\", expected \"encode\" and \"decode\" only");
+      if (member == "encode") encode_map = value;
+      else if (member == "decode") decode_map = value;
+      else configuration.fail("'scalar_map' has \"" + member + "\", expected \"encode\" and \"decode\" only");
     }
   }
   const auto which = std::find(roundings.begin(), roundings.end(), rounding) - roundings.begin();

@@ -36,8 +36,7 @@ std::vector<std::uint32_t> code_points(const std::string& text) {
   std::vector<std::uint32_t> points;
   for (const char character : text) {
     const auto byte = static_cast<unsigned char>(character);
-    if ((byte & 0xC0) == 0x80)
-      points.back() = points.back() << 6 | (byte & 0x3FU);
+    if ((byte & 0xC0) == 0x80) points.back() = points.back() << 6 | (byte & 0x3FU);
     else
       points.push_back(byte < 0x80   ? byte
                        : byte < 0xE0 ? byte & 0x1FU

@@ -60,38 +60,21 @@ void sums(std::byte* at, std::uint64_t count) noexcept {
 template <class F>
 bool with_work(const DataType& type, F&& work) {
   switch (type.id()) {
-    case TypeId::boolean:
-      work.template operator()<Xor>();
-      return true;
-    case TypeId::float16:
-      work.template operator()<Small<TypeId::float16>>();
-      return true;
-    case TypeId::float32:
-      work.template operator()<Plain<float>>();
-      return true;
-    case TypeId::float64:
-      work.template operator()<Plain<double>>();
-      return true;
+    case TypeId::boolean: work.template operator()<Xor>(); return true;
+    case TypeId::float16: work.template operator()<Small<TypeId::float16>>(); return true;
+    case TypeId::float32: work.template operator()<Plain<float>>(); return true;
+    case TypeId::float64: work.template operator()<Plain<double>>(); return true;
     case TypeId::int8:
-    case TypeId::uint8:
-      work.template operator()<Plain<std::uint8_t>>();
-      return true;
+    case TypeId::uint8: work.template operator()<Plain<std::uint8_t>>(); return true;
     case TypeId::int16:
-    case TypeId::uint16:
-      work.template operator()<Plain<std::uint16_t>>();
-      return true;
+    case TypeId::uint16: work.template operator()<Plain<std::uint16_t>>(); return true;
     case TypeId::int32:
-    case TypeId::uint32:
-      work.template operator()<Plain<std::uint32_t>>();
-      return true;
+    case TypeId::uint32: work.template operator()<Plain<std::uint32_t>>(); return true;
     case TypeId::int64:
     case TypeId::uint64:
     case TypeId::datetime64:
-    case TypeId::timedelta64:
-      work.template operator()<Plain<std::uint64_t>>();
-      return true;
-    default:
-      return false;
+    case TypeId::timedelta64: work.template operator()<Plain<std::uint64_t>>(); return true;
+    default: return false;
   }
 }
 

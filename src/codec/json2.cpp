@@ -50,17 +50,14 @@ std::shared_ptr<Codec> make_json2(const CodecSpec& spec, const CodecOptions& opt
   const bool allow_nan = configuration.boolean("allow_nan", true);
   // Python takes true for one space; null and absent write one line.
   if (const Json* indent = configuration.find("indent")) {
-    if (indent->is_bool())
-      dump.indent = indent->as_bool() ? 1 : 0;
-    else
-      dump.indent = static_cast<int>(configuration.integer("indent", 0, 0, 64));
+    if (indent->is_bool()) dump.indent = indent->as_bool() ? 1 : 0;
+    else dump.indent = static_cast<int>(configuration.integer("indent", 0, 0, 64));
   }
   dump.spaces = false;
   if (const Json* separators = configuration.find("separators")) {
     const Json spaced(JsonArray{Json(", "), Json(": ")});
     const Json tight(JsonArray{Json(","), Json(":")});
-    if (*separators == spaced)
-      dump.spaces = true;
+    if (*separators == spaced) dump.spaces = true;
     else if (!(*separators == tight))
       configuration.fail("'separators' is " + separators->dump() +
                          ", expected [\",\", \":\"] or [\", \", \": \"]");

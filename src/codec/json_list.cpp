@@ -36,12 +36,10 @@ void put_element(const DataType& type, const Json& value, std::byte* element) {
     *reinterpret_cast<std::string*>(element) = value.dump({.spaces = false});
   } else if (type.is_float() && value.is_number()) {
     const double number = value.as_double();
-    if (std::isnan(number))
-      element_from_json(type, Json("NaN"), element);
+    if (std::isnan(number)) element_from_json(type, Json("NaN"), element);
     else if (std::isinf(number))
       element_from_json(type, Json(number < 0 ? "-Infinity" : "Infinity"), element);
-    else
-      element_from_json(type, value, element);
+    else element_from_json(type, value, element);
   } else {
     element_from_json(type, value, element);
   }
@@ -81,10 +79,8 @@ bool has_json_elements(const DataType& type) noexcept {
     case TypeId::boolean:
     case TypeId::string:
     case TypeId::object:
-    case TypeId::fixed_utf32:
-      return true;
-    case TypeId::bfloat16:
-      return false;
+    case TypeId::fixed_utf32: return true;
+    case TypeId::bfloat16: return false;
     default:
       return (type.is_integer() || type.is_float()) &&
              (type.item_size() > 1 || type.id() == TypeId::int8 || type.id() == TypeId::uint8);

@@ -85,54 +85,31 @@ class Reader {
     if (head < 0xC0) return Json(text(head & 0x1FU));
     if (head >= 0xE0) return Json(static_cast<int>(head) - 256);
     switch (head) {
-      case 0xC0:
-        return Json();
-      case 0xC2:
-        return Json(false);
-      case 0xC3:
-        return Json(true);
-      case 0xC4:
-        return binary(big_endian(1));
-      case 0xC5:
-        return binary(big_endian(2));
-      case 0xC6:
-        return binary(big_endian(4));
+      case 0xC0: return Json();
+      case 0xC2: return Json(false);
+      case 0xC3: return Json(true);
+      case 0xC4: return binary(big_endian(1));
+      case 0xC5: return binary(big_endian(2));
+      case 0xC6: return binary(big_endian(4));
       case 0xCA:
         return Json(static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(big_endian(4)))));
-      case 0xCB:
-        return Json(std::bit_cast<double>(big_endian(8)));
-      case 0xCC:
-        return Json(big_endian(1));
-      case 0xCD:
-        return Json(big_endian(2));
-      case 0xCE:
-        return Json(big_endian(4));
-      case 0xCF:
-        return Json(big_endian(8));
-      case 0xD0:
-        return Json(static_cast<int>(static_cast<std::int8_t>(big_endian(1))));
-      case 0xD1:
-        return Json(static_cast<int>(static_cast<std::int16_t>(big_endian(2))));
-      case 0xD2:
-        return Json(static_cast<int>(static_cast<std::int32_t>(big_endian(4))));
-      case 0xD3:
-        return Json(static_cast<long long>(big_endian(8)));
-      case 0xD9:
-        return Json(text(big_endian(1)));
-      case 0xDA:
-        return Json(text(big_endian(2)));
-      case 0xDB:
-        return Json(text(big_endian(4)));
-      case 0xDC:
-        return list(big_endian(2), depth);
-      case 0xDD:
-        return list(big_endian(4), depth);
-      case 0xDE:
-        return map(big_endian(2), depth);
-      case 0xDF:
-        return map(big_endian(4), depth);
-      default:
-        break;  // 0xC1 is never used; 0xC7 to 0xC9 and 0xD4 to 0xD8 are extension types
+      case 0xCB: return Json(std::bit_cast<double>(big_endian(8)));
+      case 0xCC: return Json(big_endian(1));
+      case 0xCD: return Json(big_endian(2));
+      case 0xCE: return Json(big_endian(4));
+      case 0xCF: return Json(big_endian(8));
+      case 0xD0: return Json(static_cast<int>(static_cast<std::int8_t>(big_endian(1))));
+      case 0xD1: return Json(static_cast<int>(static_cast<std::int16_t>(big_endian(2))));
+      case 0xD2: return Json(static_cast<int>(static_cast<std::int32_t>(big_endian(4))));
+      case 0xD3: return Json(static_cast<long long>(big_endian(8)));
+      case 0xD9: return Json(text(big_endian(1)));
+      case 0xDA: return Json(text(big_endian(2)));
+      case 0xDB: return Json(text(big_endian(4)));
+      case 0xDC: return list(big_endian(2), depth);
+      case 0xDD: return list(big_endian(4), depth);
+      case 0xDE: return map(big_endian(2), depth);
+      case 0xDF: return map(big_endian(4), depth);
+      default: break;  // 0xC1 is never used; 0xC7 to 0xC9 and 0xD4 to 0xD8 are extension types
     }
     corrupt(head == 0xC1 ? "found the byte 0xC1, which starts no value"
                          : "found an extension type, which JSON values do not have");
@@ -147,14 +124,10 @@ class Writer {
 
   void write(const Json& value) {
     switch (value.type()) {
-      case Json::Type::null:
-        return head(0xC0);
-      case Json::Type::boolean:
-        return head(value.as_bool() ? 0xC3 : 0xC2);
-      case Json::Type::number:
-        return number(value);
-      case Json::Type::string:
-        return text(value.as_string());
+      case Json::Type::null: return head(0xC0);
+      case Json::Type::boolean: return head(value.as_bool() ? 0xC3 : 0xC2);
+      case Json::Type::number: return number(value);
+      case Json::Type::string: return text(value.as_string());
       case Json::Type::array: {
         const JsonArray& items = value.as_array();
         counted(items.size(), 0x90, 16, 0, 0xDC, 0xDD);
@@ -190,14 +163,10 @@ class Writer {
   // bits.
   void counted(std::uint64_t count, unsigned fixed, unsigned limit, unsigned head8, unsigned head16,
                unsigned head32) {
-    if (count < limit)
-      head(fixed | static_cast<unsigned>(count));
-    else if (head8 != 0 && count <= 0xFF)
-      headed(head8, count, 1);
-    else if (count <= 0xFFFF)
-      headed(head16, count, 2);
-    else if (count <= 0xFFFFFFFF)
-      headed(head32, count, 4);
+    if (count < limit) head(fixed | static_cast<unsigned>(count));
+    else if (head8 != 0 && count <= 0xFF) headed(head8, count, 1);
+    else if (count <= 0xFFFF) headed(head16, count, 2);
+    else if (count <= 0xFFFFFFFF) headed(head32, count, 4);
     else
       throw Error(ErrorCode::invalid_argument,
                   "MessagePack: " + std::to_string(count) + " items do not fit its 32-bit count");
@@ -216,16 +185,11 @@ class Writer {
       return headed(0xCB, std::bit_cast<std::uint64_t>(real), 8);
     }
     if (const std::optional<std::uint64_t> natural = value.to_uint64()) {
-      if (*natural < 0x80)
-        head(static_cast<unsigned>(*natural));
-      else if (*natural <= 0xFF)
-        headed(0xCC, *natural, 1);
-      else if (*natural <= 0xFFFF)
-        headed(0xCD, *natural, 2);
-      else if (*natural <= 0xFFFFFFFF)
-        headed(0xCE, *natural, 4);
-      else
-        headed(0xCF, *natural, 8);
+      if (*natural < 0x80) head(static_cast<unsigned>(*natural));
+      else if (*natural <= 0xFF) headed(0xCC, *natural, 1);
+      else if (*natural <= 0xFFFF) headed(0xCD, *natural, 2);
+      else if (*natural <= 0xFFFFFFFF) headed(0xCE, *natural, 4);
+      else headed(0xCF, *natural, 8);
       return;
     }
     const std::optional<std::int64_t> negative = value.to_int64();
@@ -233,16 +197,11 @@ class Writer {
       throw Error(ErrorCode::invalid_argument,
                   "MessagePack: the integer " + value.number_text() + " does not fit 64 bits");
     const auto bits = static_cast<std::uint64_t>(*negative);
-    if (*negative >= -32)
-      head(static_cast<unsigned>(bits & 0xFFU));
-    else if (*negative >= std::numeric_limits<std::int8_t>::min())
-      headed(0xD0, bits, 1);
-    else if (*negative >= std::numeric_limits<std::int16_t>::min())
-      headed(0xD1, bits, 2);
-    else if (*negative >= std::numeric_limits<std::int32_t>::min())
-      headed(0xD2, bits, 4);
-    else
-      headed(0xD3, bits, 8);
+    if (*negative >= -32) head(static_cast<unsigned>(bits & 0xFFU));
+    else if (*negative >= std::numeric_limits<std::int8_t>::min()) headed(0xD0, bits, 1);
+    else if (*negative >= std::numeric_limits<std::int16_t>::min()) headed(0xD1, bits, 2);
+    else if (*negative >= std::numeric_limits<std::int32_t>::min()) headed(0xD2, bits, 4);
+    else headed(0xD3, bits, 8);
   }
 
   bool single_floats_;

@@ -47,28 +47,18 @@ void store_from(const DataType& type, const In* from, std::size_t count, std::by
     case TypeId::boolean:
       for (std::size_t k = 0; k < count; ++k, to += step) *to = std::byte{from[k] != 0};
       return;
-    case TypeId::int8:
-      return store_as<std::int8_t>(from, count, to, step);
-    case TypeId::int16:
-      return store_as<std::int16_t>(from, count, to, step);
-    case TypeId::int32:
-      return store_as<std::int32_t>(from, count, to, step);
+    case TypeId::int8: return store_as<std::int8_t>(from, count, to, step);
+    case TypeId::int16: return store_as<std::int16_t>(from, count, to, step);
+    case TypeId::int32: return store_as<std::int32_t>(from, count, to, step);
     case TypeId::int64:
     case TypeId::datetime64:
-    case TypeId::timedelta64:
-      return store_as<std::int64_t>(from, count, to, step);
-    case TypeId::uint8:
-      return store_as<std::uint8_t>(from, count, to, step);
-    case TypeId::uint16:
-      return store_as<std::uint16_t>(from, count, to, step);
-    case TypeId::uint32:
-      return store_as<std::uint32_t>(from, count, to, step);
-    case TypeId::uint64:
-      return store_as<std::uint64_t>(from, count, to, step);
-    case TypeId::float32:
-      return store_as<float>(from, count, to, step);
-    case TypeId::float64:
-      return store_as<double>(from, count, to, step);
+    case TypeId::timedelta64: return store_as<std::int64_t>(from, count, to, step);
+    case TypeId::uint8: return store_as<std::uint8_t>(from, count, to, step);
+    case TypeId::uint16: return store_as<std::uint16_t>(from, count, to, step);
+    case TypeId::uint32: return store_as<std::uint32_t>(from, count, to, step);
+    case TypeId::uint64: return store_as<std::uint64_t>(from, count, to, step);
+    case TypeId::float32: return store_as<float>(from, count, to, step);
+    case TypeId::float64: return store_as<double>(from, count, to, step);
     case TypeId::float16:
     case TypeId::bfloat16:
       for (std::size_t k = 0; k < count; ++k, to += step)
@@ -117,30 +107,20 @@ void load_numbers(const DataType& type, const std::byte* from, std::int64_t step
       return;
     case TypeId::int2:
     case TypeId::int4:
-    case TypeId::int8:
-      return load_as<std::int8_t>(from, step, count, block.u.data());
-    case TypeId::int16:
-      return load_as<std::int16_t>(from, step, count, block.u.data());
-    case TypeId::int32:
-      return load_as<std::int32_t>(from, step, count, block.u.data());
+    case TypeId::int8: return load_as<std::int8_t>(from, step, count, block.u.data());
+    case TypeId::int16: return load_as<std::int16_t>(from, step, count, block.u.data());
+    case TypeId::int32: return load_as<std::int32_t>(from, step, count, block.u.data());
     case TypeId::int64:
     case TypeId::datetime64:
-    case TypeId::timedelta64:
-      return load_as<std::int64_t>(from, step, count, block.u.data());
+    case TypeId::timedelta64: return load_as<std::int64_t>(from, step, count, block.u.data());
     case TypeId::uint2:
     case TypeId::uint4:
-    case TypeId::uint8:
-      return load_as<std::uint8_t>(from, step, count, block.u.data());
-    case TypeId::uint16:
-      return load_as<std::uint16_t>(from, step, count, block.u.data());
-    case TypeId::uint32:
-      return load_as<std::uint32_t>(from, step, count, block.u.data());
-    case TypeId::uint64:
-      return load_as<std::uint64_t>(from, step, count, block.u.data());
-    case TypeId::float32:
-      return load_as<float>(from, step, count, block.f.data());
-    case TypeId::float64:
-      return load_as<double>(from, step, count, block.f.data());
+    case TypeId::uint8: return load_as<std::uint8_t>(from, step, count, block.u.data());
+    case TypeId::uint16: return load_as<std::uint16_t>(from, step, count, block.u.data());
+    case TypeId::uint32: return load_as<std::uint32_t>(from, step, count, block.u.data());
+    case TypeId::uint64: return load_as<std::uint64_t>(from, step, count, block.u.data());
+    case TypeId::float32: return load_as<float>(from, step, count, block.f.data());
+    case TypeId::float64: return load_as<double>(from, step, count, block.f.data());
     case TypeId::float16:
     case TypeId::bfloat16:
       for (std::size_t k = 0; k < count; ++k, from += step)
@@ -158,10 +138,8 @@ void store_numbers(const DataType& type, const NumberBlock& block, std::size_t c
   switch (block.carrier) {
     case Carrier::int64:
       return store_from(type, reinterpret_cast<const std::int64_t*>(block.u.data()), count, to, step);
-    case Carrier::uint64:
-      return store_from(type, block.u.data(), count, to, step);
-    case Carrier::float64:
-      return store_from(type, block.f.data(), count, to, step);
+    case Carrier::uint64: return store_from(type, block.u.data(), count, to, step);
+    case Carrier::float64: return store_from(type, block.f.data(), count, to, step);
   }
 }
 

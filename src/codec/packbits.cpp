@@ -162,22 +162,14 @@ class PackBitsCodec final : public ArrayToBytesCodec {
     result.width = type.item_size() / result.components;
     unsigned all = static_cast<unsigned>(8 * result.width);
     switch (type.id()) {
-      case TypeId::boolean:
-        all = 1;
-        break;
+      case TypeId::boolean: all = 1; break;
       case TypeId::int2:
-      case TypeId::uint2:
-        all = 2;
-        break;
+      case TypeId::uint2: all = 2; break;
       case TypeId::int4:
       case TypeId::uint4:
-      case TypeId::float4_e2m1fn:
-        all = 4;
-        break;
+      case TypeId::float4_e2m1fn: all = 4; break;
       case TypeId::float6_e2m3fn:
-      case TypeId::float6_e3m2fn:
-        all = 6;
-        break;
+      case TypeId::float6_e3m2fn: all = 6; break;
       default:
         if (!type.is_real() && !type.is_complex())
           fail_type(*this, type, "bool, integers, floats and complex");

@@ -14,16 +14,11 @@ namespace {
 // `rest` compares what is above the lower neighbour with one half: -1, 0, 1; not zero above it at all.
 bool rounds_up(Rounding rounding, bool negative, bool lower_is_odd, int rest) noexcept {
   switch (rounding) {
-    case Rounding::nearest_even:
-      return rest > 0 || (rest == 0 && lower_is_odd);
-    case Rounding::nearest_away:
-      return rest >= 0;
-    case Rounding::towards_positive:
-      return !negative;
-    case Rounding::towards_negative:
-      return negative;
-    case Rounding::towards_zero:
-      break;
+    case Rounding::nearest_even: return rest > 0 || (rest == 0 && lower_is_odd);
+    case Rounding::nearest_away: return rest >= 0;
+    case Rounding::towards_positive: return !negative;
+    case Rounding::towards_negative: return negative;
+    case Rounding::towards_zero: break;
   }
   return false;
 }
@@ -47,15 +42,10 @@ RealCast::RealCast(DataType target, Rounding rounding, OutOfRange out_of_range)
   if (target_.is_integer()) {
     switch (target_.id()) {
       case TypeId::int2:
-      case TypeId::uint2:
-        bits_ = 2;
-        break;
+      case TypeId::uint2: bits_ = 2; break;
       case TypeId::int4:
-      case TypeId::uint4:
-        bits_ = 4;
-        break;
-      default:
-        bits_ = 8 * static_cast<unsigned>(target_.item_size());
+      case TypeId::uint4: bits_ = 4; break;
+      default: bits_ = 8 * static_cast<unsigned>(target_.item_size());
     }
     greatest_ = ~std::uint64_t{0} >> (64 - bits_);
     if (target_.is_signed()) {
@@ -65,20 +55,13 @@ RealCast::RealCast(DataType target, Rounding rounding, OutOfRange out_of_range)
     return;
   }
   switch (target_.id()) {
-    case TypeId::float64:
-      precision_ = 53, least_exponent_ = -1022, greatest_float_ = DBL_MAX;
-      break;
-    case TypeId::float32:
-      precision_ = 24, least_exponent_ = -126, greatest_float_ = FLT_MAX;
-      break;
-    case TypeId::float16:
-      precision_ = 11, least_exponent_ = -14, greatest_float_ = 65504;
-      break;
+    case TypeId::float64: precision_ = 53, least_exponent_ = -1022, greatest_float_ = DBL_MAX; break;
+    case TypeId::float32: precision_ = 24, least_exponent_ = -126, greatest_float_ = FLT_MAX; break;
+    case TypeId::float16: precision_ = 11, least_exponent_ = -14, greatest_float_ = 65504; break;
     case TypeId::bfloat16:
       precision_ = 8, least_exponent_ = -126, greatest_float_ = to_double(TypeId::bfloat16, 0x7F7F);
       break;
-    default:
-      break;
+    default: break;
   }
   has_infinity_ = has_nan_ = precision_ != 0;
   if (precision_ != 0) return;
@@ -87,10 +70,8 @@ RealCast::RealCast(DataType target, Rounding rounding, OutOfRange out_of_range)
   if (target_.id() == TypeId::float6_e2m3fn || target_.id() == TypeId::float6_e3m2fn) width = 6;
   for (unsigned bits = 0; bits < (1U << width); ++bits) {
     const double value = to_double(target_.id(), static_cast<std::uint16_t>(bits));
-    if (std::isnan(value))
-      has_nan_ = true;
-    else if (std::isinf(value))
-      has_infinity_ = true;
+    if (std::isnan(value)) has_nan_ = true;
+    else if (std::isinf(value)) has_infinity_ = true;
     else if (!(value == 0 && std::signbit(value)))
       listed_.push_back({value, static_cast<std::uint8_t>(bits)});  // -0 equals 0 here
   }

@@ -74,44 +74,19 @@ bool decode_one(Small<kId> x, const Parameters<Small<kId>>& p, Small<kId>& out) 
 template <class F>
 bool with_type(const DataType& type, F&& f) {
   switch (type.id()) {
-    case TypeId::int8:
-      f.template operator()<std::int8_t>();
-      return true;
-    case TypeId::int16:
-      f.template operator()<std::int16_t>();
-      return true;
-    case TypeId::int32:
-      f.template operator()<std::int32_t>();
-      return true;
-    case TypeId::int64:
-      f.template operator()<std::int64_t>();
-      return true;
-    case TypeId::uint8:
-      f.template operator()<std::uint8_t>();
-      return true;
-    case TypeId::uint16:
-      f.template operator()<std::uint16_t>();
-      return true;
-    case TypeId::uint32:
-      f.template operator()<std::uint32_t>();
-      return true;
-    case TypeId::uint64:
-      f.template operator()<std::uint64_t>();
-      return true;
-    case TypeId::float16:
-      f.template operator()<Small<TypeId::float16>>();
-      return true;
-    case TypeId::bfloat16:
-      f.template operator()<Small<TypeId::bfloat16>>();
-      return true;
-    case TypeId::float32:
-      f.template operator()<float>();
-      return true;
-    case TypeId::float64:
-      f.template operator()<double>();
-      return true;
-    default:
-      return false;
+    case TypeId::int8: f.template operator()<std::int8_t>(); return true;
+    case TypeId::int16: f.template operator()<std::int16_t>(); return true;
+    case TypeId::int32: f.template operator()<std::int32_t>(); return true;
+    case TypeId::int64: f.template operator()<std::int64_t>(); return true;
+    case TypeId::uint8: f.template operator()<std::uint8_t>(); return true;
+    case TypeId::uint16: f.template operator()<std::uint16_t>(); return true;
+    case TypeId::uint32: f.template operator()<std::uint32_t>(); return true;
+    case TypeId::uint64: f.template operator()<std::uint64_t>(); return true;
+    case TypeId::float16: f.template operator()<Small<TypeId::float16>>(); return true;
+    case TypeId::bfloat16: f.template operator()<Small<TypeId::bfloat16>>(); return true;
+    case TypeId::float32: f.template operator()<float>(); return true;
+    case TypeId::float64: f.template operator()<double>(); return true;
+    default: return false;
   }
 }
 

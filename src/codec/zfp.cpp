@@ -40,30 +40,21 @@ struct Promotion {
 std::optional<Promotion> promotion_of(const DataType& type) {
   const DataType int32(TypeId::int32);
   switch (type.id()) {
-    case TypeId::int8:
-      return Promotion{zfp_type_int32, int32, 23, 0};
-    case TypeId::uint8:
-      return Promotion{zfp_type_int32, int32, 23, 0x80};
-    case TypeId::int16:
-      return Promotion{zfp_type_int32, int32, 15, 0};
-    case TypeId::uint16:
-      return Promotion{zfp_type_int32, int32, 15, 0x8000};
+    case TypeId::int8: return Promotion{zfp_type_int32, int32, 23, 0};
+    case TypeId::uint8: return Promotion{zfp_type_int32, int32, 23, 0x80};
+    case TypeId::int16: return Promotion{zfp_type_int32, int32, 15, 0};
+    case TypeId::uint16: return Promotion{zfp_type_int32, int32, 15, 0x8000};
     case TypeId::int32:
-    case TypeId::uint32:
-      return Promotion{zfp_type_int32, int32, 0, 0};  // what fits int32
+    case TypeId::uint32: return Promotion{zfp_type_int32, int32, 0, 0};  // what fits int32
     case TypeId::int64:
     case TypeId::uint64:
     case TypeId::datetime64:
-    case TypeId::timedelta64:
-      return Promotion{zfp_type_int64, DataType(TypeId::int64), 0, 0};
+    case TypeId::timedelta64: return Promotion{zfp_type_int64, DataType(TypeId::int64), 0, 0};
     case TypeId::float16:
     case TypeId::bfloat16:
-    case TypeId::float32:
-      return Promotion{zfp_type_float, DataType(TypeId::float32), 0, 0};
-    case TypeId::float64:
-      return Promotion{zfp_type_double, DataType(TypeId::float64), 0, 0};
-    default:
-      return std::nullopt;
+    case TypeId::float32: return Promotion{zfp_type_float, DataType(TypeId::float32), 0, 0};
+    case TypeId::float64: return Promotion{zfp_type_double, DataType(TypeId::float64), 0, 0};
+    default: return std::nullopt;
   }
 }
 
@@ -93,16 +84,11 @@ bool demote(const std::byte* from, std::byte* to, std::uint64_t count, const Pro
 template <class F>
 bool with_small_integer(TypeId id, F&& f) {
   switch (id) {
-    case TypeId::int8:
-      return f.template operator()<std::int8_t>();
-    case TypeId::uint8:
-      return f.template operator()<std::uint8_t>();
-    case TypeId::int16:
-      return f.template operator()<std::int16_t>();
-    case TypeId::uint16:
-      return f.template operator()<std::uint16_t>();
-    default:
-      return f.template operator()<std::uint32_t>();
+    case TypeId::int8: return f.template operator()<std::int8_t>();
+    case TypeId::uint8: return f.template operator()<std::uint8_t>();
+    case TypeId::int16: return f.template operator()<std::int16_t>();
+    case TypeId::uint16: return f.template operator()<std::uint16_t>();
+    default: return f.template operator()<std::uint32_t>();
   }
 }
 
@@ -158,10 +144,8 @@ class ZfpCodec final : public ArrayToBytesCodec {
     const Promotion wide = promotion(spec.type);
     const Owned<zfp_stream> stream(zfp_stream_open(nullptr));
     Owned<zfp_field> field(make_field(nullptr, wide.type, spec.shape));
-    if (header_)
-      read_header(encoded, *stream, *field, wide.type, decoded.size());
-    else
-      set_mode(*stream, wide.type, static_cast<unsigned>(std::max<std::size_t>(spec.shape.size(), 1)));
+    if (header_) read_header(encoded, *stream, *field, wide.type, decoded.size());
+    else set_mode(*stream, wide.type, static_cast<unsigned>(std::max<std::size_t>(spec.shape.size(), 1)));
 
     unsigned minbits = 0;
     zfp_stream_params(stream.get(), &minbits, nullptr, nullptr, nullptr);
@@ -210,18 +194,10 @@ class ZfpCodec final : public ArrayToBytesCodec {
 
   void set_mode(zfp_stream& stream, zfp_type type, unsigned dimensions) const {
     switch (mode_.kind) {
-      case Mode::Kind::reversible:
-        zfp_stream_set_reversible(&stream);
-        break;
-      case Mode::Kind::accuracy:
-        zfp_stream_set_accuracy(&stream, mode_.number);
-        break;
-      case Mode::Kind::rate:
-        zfp_stream_set_rate(&stream, mode_.number, type, dimensions, 0);
-        break;
-      case Mode::Kind::precision:
-        zfp_stream_set_precision(&stream, mode_.precision);
-        break;
+      case Mode::Kind::reversible: zfp_stream_set_reversible(&stream); break;
+      case Mode::Kind::accuracy: zfp_stream_set_accuracy(&stream, mode_.number); break;
+      case Mode::Kind::rate: zfp_stream_set_rate(&stream, mode_.number, type, dimensions, 0); break;
+      case Mode::Kind::precision: zfp_stream_set_precision(&stream, mode_.precision); break;
       case Mode::Kind::expert:
         if (!zfp_stream_set_params(&stream, mode_.minbits, mode_.maxbits, mode_.maxprec, mode_.minexp))
           fail_codec(*this, ErrorCode::invalid_metadata, "zfp refuses these expert parameters");
@@ -233,16 +209,11 @@ class ZfpCodec final : public ArrayToBytesCodec {
   static zfp_field* make_field(std::byte* values, zfp_type type, const Shape& shape) {
     std::vector<std::size_t> n(shape.rbegin(), shape.rend());
     switch (n.size()) {
-      case 0:
-        return zfp_field_1d(values, type, 1);
-      case 1:
-        return zfp_field_1d(values, type, n[0]);
-      case 2:
-        return zfp_field_2d(values, type, n[0], n[1]);
-      case 3:
-        return zfp_field_3d(values, type, n[0], n[1], n[2]);
-      default:
-        return zfp_field_4d(values, type, n[0], n[1], n[2], n[3]);
+      case 0: return zfp_field_1d(values, type, 1);
+      case 1: return zfp_field_1d(values, type, n[0]);
+      case 2: return zfp_field_2d(values, type, n[0], n[1]);
+      case 3: return zfp_field_3d(values, type, n[0], n[1], n[2]);
+      default: return zfp_field_4d(values, type, n[0], n[1], n[2], n[3]);
     }
   }
 
