@@ -16,12 +16,14 @@
 namespace zarrive {
 
 // One element of a data type. Fixed-size types hold its bytes (in-memory byte order); variable ones a string.
-// A v2 null is `undefined`: it reads as zeros (NaT, "" and so on), and is written back as null.
+// A v2 null is `undefined`: it reads as zeros (NaT, "" and so on), and is written back as null (to v3: as the type's default).
+// v2 has only one NaN, so any NaN is written there as "NaN"; v3 keeps the bits.
 class ZARRIVE_API FillValue {
  public:
   FillValue();                                   // zero uint8
-  static FillValue zero(const DataType& type);   // default of the type: zeros, NaT for datetimes, ""
+  static FillValue zero(const DataType& type);   // default of the type: zeros, NaT for datetimes (zeros within structs), ""
   static FillValue undefined(const DataType& type);  // v2 null
+  // These two check the size, and that text of `string` is UTF-8; else Error(invalid_argument).
   static FillValue from_bytes(const DataType& type, std::span<const std::byte> element);  // fixed-size types
   static FillValue from_string(const DataType& type, std::string value);                  // variable types
 
@@ -41,16 +43,19 @@ class ZARRIVE_API FillValue {
   bool operator==(const FillValue& other) const noexcept;
 
  private:
+  static FillValue read(const Json& value, const DataType& type, ZarrFormat format, const DataType::Warn& warn);
+
   DataType type_;
-  std::vector<std::byte> bytes_;
+  std::shared_ptr<const std::byte> bytes_;  // item_size bytes, shared between copies; null for variable types
   std::string string_;
   bool undefined_ = false;
 };
 
 // An element in the JSON form that a v3 fill value of its type has (numbers exact and shortest, "NaN", "0x7fc00001", base64, lists,
-// objects for structured ...). `element` points at item_size bytes, or at a std::string for variable types.
+// objects for structured ...; of `object` its JSON value). `element` points at item_size bytes, or at a std::string for variable
+// types. Error(invalid_argument) for text that is not Unicode.
 ZARRIVE_API Json element_to_json(const DataType& type, const std::byte* element);
-// The reverse, into item_size bytes or an existing std::string.
+// The reverse, into item_size bytes or an existing std::string. Error(invalid_metadata) when `value` is none of the type.
 ZARRIVE_API void element_from_json(const DataType& type, const Json& value, std::byte* element);
 
 ZARRIVE_API std::string base64_encode(std::span<const std::byte> bytes);

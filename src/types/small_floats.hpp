@@ -32,4 +32,8 @@ struct FloatFormat {
 // nullptr for anything but the types that to_double takes.
 const FloatFormat* float_format(TypeId id) noexcept;
 
+// Whether from_double (of a type that it takes) gives this value or one that it rounds to, rather than a stand-in: not so when a
+// finite value overflows, for NaN or infinity where there is none, and for numbers <= 0 to exponent_only.
+bool fits(TypeId id, double value) noexcept;
+
 }  // namespace zarrive::types
