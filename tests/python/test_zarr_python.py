@@ -1,0 +1,157 @@
+"""Every data type x codec x format against zarr-python: what we write it reads equal, and what it writes we read equal.
+
+The program `exchange` (tests/interop) writes one small array a cell and says what it reads back. zarr-python reads the same array;
+then it writes the same values into a fresh array with the same metadata document, which `exchange` reads.
+"""
+
+import base64
+import collections
+import json
+import os
+import shutil
+import subprocess
+import warnings
+
+import numpy as np
+import pytest
+import zarr
+
+EXCHANGE = os.path.join(os.environ["ZARRIVE_BUILD"], "bin", "exchange")
+METADATA = ("zarr.json", ".zarray", ".zattrs")
+
+warnings.filterwarnings("ignore")
+
+
+def run(*arguments, text=None):
+    return subprocess.run([EXCHANGE, *arguments], input=text, capture_output=True, text=True, check=True).stdout
+
+
+@pytest.fixture(scope="session")
+def ours(tmp_path_factory):
+    directory = str(tmp_path_factory.mktemp("ours") / "store")
+    lines = [json.loads(line) for line in run("write", directory).splitlines()]
+    return directory, lines
+
+
+def plain(value):
+    """An element of an object array as `exchange` prints it."""
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode()
+    if isinstance(value, np.generic):
+        return value.item()
+    return value
+
+
+def described(array):
+    """The elements as `exchange` describes them."""
+    values = array[...]
+    if values.dtype == object or values.dtype.kind == "T":
+        return {"values": [plain(value) for value in np.asarray(values, dtype=object).ravel()]}
+    little = np.ascontiguousarray(values)
+    return {"hex": little.astype(little.dtype.newbyteorder("<")).tobytes().hex()}
+
+
+def elements(line, array):
+    """The values that `exchange` reported, as NumPy values for zarr-python to write."""
+    dtype = array.dtype
+    if "values" in line:
+        values = line["values"]
+        if line["type"] == "bytes":
+            values = [base64.b64decode(value) for value in values]
+        out = np.empty(len(values), dtype=object)
+        out[:] = values
+        return out.reshape(array.shape)
+    little = np.frombuffer(bytes.fromhex(line["hex"]), dtype=dtype.newbyteorder("<"))
+    return little.astype(dtype).reshape(array.shape)
+
+
+
+
+
+
+def opened(store, path, mode="r"):
+    return zarr.open_array(store=store, path=path, mode=mode)
+
+
+def cells(ours, minimum):
+    directory, lines = ours
+    assert not [line for line in lines if "error" in line]
+    wanted = [line for line in lines if "refused" not in line]
+    assert len(wanted) >= minimum, f"only {len(wanted)} cells are written"
+    return directory, wanted
+
+
+def test_zarr_python_reads_what_we_write(ours):
+    directory, wanted = cells(ours, 600)
+    equal, refused, different = [], collections.Counter(), []
+    for line in wanted:
+        key = ("hex", "values")["values" in line]
+        try:
+            array = opened(directory, line["path"])
+            got = described(array)
+        except Exception as error:  # noqa: BLE001 - any refusal is counted and printed
+            refused[f"v{line['format']} {line['type']}: {line['codec']}: {type(error).__name__}: {str(error)[:90]}"] += 1
+            continue
+        if got.get(key) == line[key]:
+            equal.append(line)
+        else:
+            different.append((line["path"], line["type"], line["codec"], str(got)[:120], str(line[key])[:120]))
+    print(f"\nzarr-python {zarr.__version__} reads {len(equal)} of {len(wanted)} cells equal; refuses {sum(refused.values())}")
+    for reason in sorted(refused):
+        print("  refused:", reason)
+    assert not different, different[:10]
+    assert len(equal) >= 0.8 * len(wanted)
+
+
+def test_we_read_what_zarr_python_writes(ours, tmp_path):
+    directory, wanted = cells(ours, 600)
+    theirs = str(tmp_path / "theirs")
+    written, refused = [], collections.Counter()
+    for line in wanted:
+        source, target = os.path.join(directory, line["path"]), os.path.join(theirs, line["path"])
+        os.makedirs(target)
+        for name in METADATA:
+            if os.path.exists(os.path.join(source, name)):
+                shutil.copy(os.path.join(source, name), target)
+        try:
+            array = opened(theirs, line["path"], mode="r+")
+            array[...] = elements(line, array)
+            written.append((line, described(opened(theirs, line["path"]))))
+        except Exception as error:  # noqa: BLE001
+            refused[f"v{line['format']} {line['type']}: {line['codec']}: {type(error).__name__}: {str(error)[:90]}"] += 1
+    results = [json.loads(text) for text in run("read", theirs, text="".join(line["path"] + "\n" for line, _ in written)).splitlines()]
+    assert len(results) == len(written)
+    different = []
+    for (line, expected), result in zip(written, results):
+        key = next(iter(expected))
+        if result.get(key) != expected[key]:
+            different.append((line["path"], line["type"], line["codec"], str(result.get(key, result.get("error")))[:120], str(expected[key])[:120]))
+    print(f"\nwe read {len(written) - len(different)} of {len(written)} cells that zarr-python writes equal; it refuses {sum(refused.values())}")
+    for reason in sorted(refused):
+        print("  refused:", reason)
+    assert not different, different[:10]
+    assert len(written) >= 0.8 * len(wanted)
+
+
+def test_tensorstore_reads_what_we_write(ours):
+    tensorstore = pytest.importorskip("tensorstore")
+    directory, wanted = cells(ours, 600)
+    equal, different = 0, []
+    for line in wanted:
+        if "hex" not in line:
+            continue
+        driver = "zarr" if line["format"] == 2 else "zarr3"
+        spec = {"driver": driver, "kvstore": {"driver": "file", "path": os.path.join(directory, line["path"]) + "/"}}
+        try:
+            values = tensorstore.open(spec, read=True).result().read().result()
+            got = np.ascontiguousarray(values)
+            got = got.astype(got.dtype.newbyteorder("<")).tobytes().hex()
+        except Exception:  # noqa: BLE001 - types and codecs that TensorStore lacks
+            continue
+        if got == line["hex"]:
+            equal += 1
+        else:
+            different.append((line["path"], line["type"], line["codec"]))
+    print(f"\nTensorStore reads {equal} cells equal")
+    assert not different, different[:10]
+    assert equal >= 150
