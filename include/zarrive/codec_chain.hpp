@@ -21,6 +21,8 @@ class ZARRIVE_API BoundChain {
   const ArraySpec& decoded() const noexcept { return decoded_; }
   // Bytes of every encoded chunk, when the codecs fix it.
   std::optional<std::uint64_t> encoded_size() const noexcept { return encoded_size_; }
+  // Error(corrupt_chunk) when the codecs fix the encoded size and this is another: known before memory for the chunk is taken.
+  void check_encoded_size(std::uint64_t size) const;
   // True when the encoded bytes are the dense decoded chunk, needing at most finish_in_place: a store may read straight into the destination.
   bool is_memory_layout() const noexcept { return memory_layout_; }
   void finish_in_place(const ArrayView& decoded) const;

@@ -74,6 +74,7 @@ class Reader {
     } else if (piece.whole && !converts_) {
       chain->decode(result.value(), part, context);
     } else {
+      chain->check_encoded_size(result.value().size());
       NDArray chunk = scratch_chunk(metadata_->data_type, piece.chunk_shape);
       chain->decode(result.value(), chunk.view(), context);
       convert(chunk_part(chunk.view(), piece), part);

@@ -106,6 +106,7 @@ class Writer {
     Piece piece;
     pieces_.at(i, piece);
     const auto chain = chain_.bind(piece.chunk_shape);
+    if (result.status == GetStatus::found) chain->check_encoded_size(result.value().size());
     NDArray chunk = scratch_chunk(metadata_->data_type, piece.chunk_shape);
     if (result.status == GetStatus::missing) {
       fill_with(chunk.view(), metadata_->fill_value);

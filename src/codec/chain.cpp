@@ -42,6 +42,12 @@ std::uint64_t BoundChain::decoded_limit(std::uint64_t encoded_size) const {
   return std::min<std::uint64_t>(add(prefixes, content, "a chunk"), std::uint64_t{1} << 32);
 }
 
+void BoundChain::check_encoded_size(std::uint64_t size) const {
+  if (encoded_size_ && size != *encoded_size_)
+    throw Error(ErrorCode::corrupt_chunk, "the stored chunk has " + std::to_string(size) + " bytes where " + std::to_string(*encoded_size_) +
+                                              " are expected");
+}
+
 void BoundChain::finish_in_place(const ArrayView& decoded) const { bytes_codec_->finish_in_place(decoded); }
 
 // Runs the bytes-to-bytes codecs backwards. `bytes` comes out as what the array-to-bytes codec is to see; the buffer returned keeps it alive.
@@ -88,6 +94,7 @@ void BoundChain::decode_array(std::span<const std::byte> encoded, const ArrayVie
 }
 
 void BoundChain::decode(const Buffer& encoded, const ArrayView& destination, const Context& context) const {
+  check_encoded_size(encoded.size());
   // The views that each array codec decodes to: the destination seen through codecs that only rename indices, else scratch.
   struct Step {
     const ArrayToArrayCodec* codec;
