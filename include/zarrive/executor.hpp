@@ -1,5 +1,6 @@
 // One executor for the process: a compute pool sized to the machine, I/O threads for stores that wait, and a bound on
-// the bytes in flight. No thread exists before the first parallel work; a forked child starts with a fresh executor.
+// the bytes in flight. No thread exists before the first parallel work. After fork, the child's global() is a fresh executor; one
+// that was made before does all work on the calling thread there.
 #pragma once
 
 #include <cstddef>
@@ -13,13 +14,13 @@
 namespace zarrive {
 
 struct ExecutorOptions {
-  std::size_t compute_threads = 0;  // 0: the CPU quota (affinity and cgroup); ZARRIVE_NUM_THREADS overrides
+  std::size_t compute_threads = 0;  // 0: ZARRIVE_NUM_THREADS (1 to 4096), else cpu_quota()
   std::size_t io_threads = 0;       // 0: 32; threads for stores whose requests wait (not for local files)
 };
 
 struct ParallelOptions {
   std::size_t max_concurrency = 0;  // 0: all compute threads. 1: everything on the calling thread
-  std::stop_token stop;             // checked before each item; then Error(cancelled)
+  std::stop_token stop = {};             // checked before each item; then Error(cancelled)
 };
 
 class ZARRIVE_API Executor {
@@ -40,9 +41,10 @@ class ZARRIVE_API Executor {
   // compute task it takes part in the same pool: no nested pools, no deadlock.
   void parallel_for(std::size_t n, const std::function<void(std::size_t)>& body, const ParallelOptions& options = {});
 
-  // Runs task on an I/O thread, where it may wait. The caller bounds how many are out (see IoBudget).
+  // Runs task on an I/O thread, where it may wait. The caller bounds how many are out (see IoBudget). Exceptions must not leave it.
   void submit_io(std::function<void()> task);
-  // Runs task on a compute thread. Exceptions must not leave it.
+  // Runs task on a compute thread, where it must not wait for another task. Exceptions must not leave it (std::terminate).
+  // Where the system gives no thread at all, a submitted task runs on the calling thread.
   void submit_compute(std::function<void()> task);
 
  private:

@@ -1,0 +1,117 @@
+// What a forked child finds. Not run under TSan, which does not follow threads into a forked child.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <thread>
+
+#include "zarrive/executor.hpp"
+
+namespace zarrive {
+namespace {
+
+#if defined(__SANITIZE_THREAD__)
+#define SKIP_UNDER_TSAN() GTEST_SKIP()
+#else
+#define SKIP_UNDER_TSAN() static_cast<void>(0)
+#endif
+
+// Runs f in a forked child; true when it returned true within 20 seconds.
+template <class F>
+bool in_child(const F& f) {
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(20);
+    _exit(f() ? 0 : 1);
+  }
+  int status = -1;
+  return waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+bool works(Executor& executor) {
+  std::atomic<int> count{0};
+  executor.parallel_for(100, [&](std::size_t) { ++count; });
+  std::atomic<bool> task{false}, io{false};
+  executor.submit_compute([&] { task = true; });
+  executor.submit_io([&] { io = true; });
+  while (!task || !io) std::this_thread::yield();
+  return count == 100;
+}
+
+TEST(Fork, TheChildGetsAFreshExecutorWhileTheParentIsBusy) {
+  SKIP_UNDER_TSAN();
+  Executor& parent = Executor::global();
+  std::atomic<bool> stop{false};
+  std::thread busy([&] {
+    while (!stop) parent.parallel_for(50, [](std::size_t) {});
+  });
+  std::thread submitting([&] {
+    while (!stop) {
+      std::atomic<bool> done{false};
+      parent.submit_compute([&] { done = true; });
+      while (!done) std::this_thread::yield();
+    }
+  });
+  for (int i = 0; i < 20; ++i)
+    EXPECT_TRUE(in_child([&] { return &Executor::global() != &parent && works(Executor::global()) && &Executor::global() == &Executor::global(); }));
+  stop = true;
+  busy.join();
+  submitting.join();
+  EXPECT_EQ(&Executor::global(), &parent);
+  EXPECT_TRUE(works(parent));
+}
+
+TEST(Fork, AnInheritedExecutorWorksOnTheCallingThread) {
+  SKIP_UNDER_TSAN();
+  auto executor = std::make_unique<Executor>(ExecutorOptions{.compute_threads = 3});
+  EXPECT_TRUE(works(*executor));
+  EXPECT_TRUE(in_child([&] {
+    const bool good = works(*executor);
+    executor.reset();  // must not wait for threads that are not there
+    return good;
+  }));
+}
+
+TEST(Fork, AnItemMayFork) {
+  SKIP_UNDER_TSAN();
+  Executor executor({.compute_threads = 3});
+  std::atomic<int> good{0};
+  const pid_t parent = getpid();
+  executor.parallel_for(4, [&](std::size_t) {
+    good += in_child([&] { return works(Executor::global()); });
+  });
+  EXPECT_EQ(good, 4);
+  // A child that returns from the item, on the caller's thread, finishes the loop alone.
+  executor.parallel_for(2, [&](std::size_t) {}, {});
+  const auto self = std::this_thread::get_id();
+  std::atomic<bool> forked{false};
+  pid_t child = -1;
+  executor.parallel_for(100, [&](std::size_t) {
+    if (std::this_thread::get_id() != self || forked.exchange(true)) return;
+    child = fork();
+    if (child == 0) alarm(20);
+  });
+  if (getpid() != parent) _exit(works(Executor::global()) ? 0 : 1);
+  if (child > 0) {
+    int status = -1;
+    waitpid(child, &status, 0);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+  }
+}
+
+TEST(Fork, ExitDoesNotWaitForIdleThreads) {
+  SKIP_UNDER_TSAN();
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(20);
+    works(Executor::global());
+    exit(0);  // runs static destructors, with the pool's threads there
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+}
+
+}  // namespace
+}  // namespace zarrive
