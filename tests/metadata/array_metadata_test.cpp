@@ -26,10 +26,6 @@ TEST(ArrayMetadata, ValidateBoth) {
     expect_invalid(sound, [](auto& a) { a.chunk_key_encoding.separator = '-'; }, "separator");
     expect_invalid(sound, [](auto& a) { a.chunk_grid = ChunkGrid::regular({max_extent, max_extent}); }, "", ErrorCode::resource_limit);
     expect_invalid(sound, [](auto& a) { a.chunk_grid = ChunkGrid::regular({max_extent, 1}); }, "", ErrorCode::resource_limit);
-    expect_invalid(sound, [](auto& a) {
-      a.data_type = DataType::structured({{.name = "s", .type = DataType(TypeId::string), .shape = {}}});
-      a.fill_value = FillValue::zero(a.data_type);
-    }, "variable length", ErrorCode::unsupported_data_type);
   }
 }
 

@@ -78,7 +78,7 @@ TEST(ConsolidatedV3, ReadsFlatDocuments) {
   EXPECT_EQ(consolidated.nodes.at("a").document, Json::parse(R"({"attributes": {"k": 1}, "zarr_format": 3, "node_type": "group"})"));
   EXPECT_EQ(consolidated.nodes.at("a/x").type, NodeType::array);
   EXPECT_TRUE(consolidated.nodes.at("a/x").attributes.is_null());
-  expect_error(ErrorCode::invalid_argument, "consolidated", [&] { consolidated.to_v2(); });
+  expect_error(ErrorCode::invalid_argument, ".zmetadata", [&] { consolidated.to_v2(); });
   EXPECT_TRUE(ConsolidatedMetadata::from_v3(Json()).nodes.empty());
   // must_understand need not be there
   EXPECT_TRUE(ConsolidatedMetadata::from_v3(Json::parse(R"({"kind": "inline", "metadata": {}})")).nodes.empty());

@@ -191,10 +191,11 @@ TEST(HostileMetadata, EveryMemberOfEveryType) {
       EXPECT_NE(error.code(), ErrorCode::invalid_argument) << error.what();
     }
   };
+  const Json v2 = Json::parse(sound_v2), v3 = Json::parse(sound_v3);
   for (const char* value : values) {
     const auto change = [&](const std::string& name) { return "{\"" + name + "\": " + value + "}"; };
-    for (const auto& [name, unused] : Json::parse(sound_v2).as_object()) survives([&] { return read_v2(change(name)); });
-    for (const auto& [name, unused] : Json::parse(sound_v3).as_object()) survives([&] { return read_v3(change(name)); });
+    for (const auto& [name, unused] : v2.as_object()) survives([&] { return read_v2(change(name)); });
+    for (const auto& [name, unused] : v3.as_object()) survives([&] { return read_v3(change(name)); });
     for (const char* name : {"attributes", "dimension_names", "storage_transformers", "other"}) survives([&] { return read_v3(change(name)); });
     survives([&] { return read_v2(change("dimension_separator")); });
   }
@@ -206,7 +207,7 @@ TEST(HostileMetadata, ManyDimensions) {
     for (std::size_t i = 1; i < n; ++i) text += ",1";
     return text + "]";
   };
-  const std::string most = list(max_dimensions), more = list(max_dimensions + 1), huge = list(1000000);
+  const std::string most = list(max_dimensions), more = list(max_dimensions + 1), huge = list(100000);
   EXPECT_EQ(read_v2(R"({"shape": )" + most + R"(, "chunks": )" + most + "}").shape.size(), 64u);
   const auto grid = [](const std::string& shape) { return R"(, "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": )" + shape + "}}"; };
   EXPECT_EQ(read_v3(R"({"shape": )" + most + grid(most) + "}").chunk_count(), 1u);

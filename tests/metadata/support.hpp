@@ -33,7 +33,8 @@ inline const char* const sound_v3 = R"({"zarr_format": 3, "node_type": "array", 
 // The document with the members of `changes` (an object as JSON text) replaced or added.
 inline Json changed(const char* document, const std::string& changes) {
   Json result = Json::parse(document);
-  for (const auto& [name, value] : Json::parse(changes).as_object()) result.as_object().set(name, value);
+  const Json members = Json::parse(changes);
+  for (const auto& [name, value] : members.as_object()) result.as_object().set(name, value);
   return result;
 }
 inline Json without(const char* document, std::string_view member) {
