@@ -7,6 +7,7 @@
 namespace zarrive {
 namespace {
 
+// Names that another list has already are left to it.
 void refuse(CodecRegistry& registry, ZarrFormat format, std::string name, CodecKind kind,
             std::string reason) {
   CodecInfo info;
@@ -14,7 +15,11 @@ void refuse(CodecRegistry& registry, ZarrFormat format, std::string name, CodecK
   info.format = format;
   info.kind = kind;
   info.refused = std::move(reason);
-  registry.add(std::move(info), nullptr);
+  try {
+    registry.add(std::move(info), nullptr);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::already_exists) throw;
+  }
 }
 
 void add_refused(CodecRegistry& registry) {

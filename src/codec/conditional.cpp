@@ -29,6 +29,17 @@ class Conditional final : public BytesToBytesCodec {
     return bound;
   }
 
+  // Without codecs there is nothing to leave out.
+  CodecCapabilities capabilities() const noexcept override {
+    CodecCapabilities result;
+    result.fixed_size = codecs_.empty();
+    return result;
+  }
+  std::optional<std::uint64_t> encoded_size(std::uint64_t decoded_size) const override {
+    if (!codecs_.empty()) return std::nullopt;
+    return zarrive::add(decoded_size, header_size_, "the size of a chunk with its header");
+  }
+
   Buffer encode(std::span<const std::byte> decoded, const Context& context) const override {
     std::vector<std::byte> header(header_size_);
     Buffer held;
