@@ -48,6 +48,12 @@ std::string random_element(Random& random, const DataType& type) {
   }
   std::string bytes(type.item_size(), '\0');
   for (char& c : bytes) c = static_cast<char>(pick(random, 256));
+  if (type.id() == TypeId::fixed_utf32) {  // any code points that are characters
+    for (std::size_t at = 0; at < bytes.size(); at += 4) {
+      const auto point = static_cast<std::uint32_t>(pick(random, 0xD800));
+      std::memcpy(bytes.data() + at, &point, 4);
+    }
+  }
   if (type.id() == TypeId::boolean) bytes[0] = static_cast<char>(pick(random, 2));
   if (type.id() == TypeId::int4) bytes[0] = static_cast<char>(static_cast<int>(pick(random, 16)) - 8);
   if (type.id() == TypeId::uint2) bytes[0] = static_cast<char>(pick(random, 4));
