@@ -115,7 +115,7 @@ TEST(Create, WhatCannotBeIsRefusedBeforeAnythingIsWritten) {
   refuse(options, ErrorCode::invalid_argument, "compressor");
   options = basic("int32");
   options.dimension_names = {"x"};
-  refuse(options, ErrorCode::invalid_metadata, "dimension_names");
+  refuse(options, ErrorCode::invalid_metadata, "dimension names");
   options = basic("int32", ZarrFormat::v2);
   options.dimension_names = {"x", std::nullopt};
   refuse(options, ErrorCode::invalid_argument, "every dimension");
