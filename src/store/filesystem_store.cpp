@@ -32,8 +32,9 @@ void FilesystemStore::State::fail(int error, const std::string& doing) {
 store::Fd FilesystemStore::State::open_value(const std::string& key, int flags, struct stat& status) const {
   if (store::has_temporary_part(key)) return {};
   int error = 0;
-  // O_NONBLOCK: opening a FIFO or a device must not wait for its other end.
-  store::Fd fd = root.open(key, flags | O_NONBLOCK | O_NOCTTY, error);
+  // O_NONBLOCK: opening a FIFO or a device must not wait for its other end. O_PATH opens nothing, and openat2 takes no such flags with it.
+  if ((flags & O_PATH) == 0) flags |= O_NONBLOCK | O_NOCTTY;
+  store::Fd fd = root.open(key, flags, error);
   if (!fd.ok()) {
     if (is_missing(error)) return {};
     fail(error, "opening the file");
