@@ -36,7 +36,8 @@ class ZARRIVE_API ChunkGrid {
 
   // The v3 member "chunk_grid". Error(invalid_metadata) or Error(unsupported) for an unknown name. `warn` gets a sentence for each lenient
   // case: unknown configuration members, and the draft name "rectangular".
-  static ChunkGrid from_json(const Json& value, std::size_t ndim, const std::function<void(const std::string&)>& warn = {});
+  static ChunkGrid from_json(const Json& value, std::size_t ndim,
+                             const std::function<void(const std::string&)>& warn = {});
   Json to_json() const;
 
   bool is_regular() const noexcept { return regular_; }
@@ -56,8 +57,8 @@ class ZARRIVE_API ChunkGrid {
   std::uint64_t chunk_start(std::size_t dimension, std::uint64_t chunk) const;
   std::uint64_t chunk_edge(std::size_t dimension, std::uint64_t chunk) const;
 
-  Shape chunk_shape(std::span<const std::uint64_t> index) const;  // full shape of one chunk
-  Index chunk_origin(std::span<const std::uint64_t> index) const; // its first element
+  Shape chunk_shape(std::span<const std::uint64_t> index) const;   // full shape of one chunk
+  Index chunk_origin(std::span<const std::uint64_t> index) const;  // its first element
 
   bool operator==(const ChunkGrid& other) const;
 

@@ -21,7 +21,8 @@ struct ZARRIVE_API ChunkKeyEncoding {
 
   // The v3 member "chunk_key_encoding". Error(invalid_metadata), or Error(unsupported) for an unknown name. `warn` gets a sentence for each
   // lenient case: unknown configuration members, and a separator outside of the configuration.
-  static ChunkKeyEncoding from_json(const Json& value, const std::function<void(const std::string&)>& warn = {});
+  static ChunkKeyEncoding from_json(const Json& value,
+                                    const std::function<void(const std::string&)>& warn = {});
   Json to_json() const;
 
   // "c/3/0/1"; 0-d: "c". v2: "3.0.1"; 0-d: "0".

@@ -35,9 +35,9 @@ struct CodecSpec {
 };
 
 struct MetadataOptions {
-  bool strict = false;                                    // lenient cases are errors
-  std::function<void(const std::string&)> warn = {};      // gets a sentence for each lenient case
-  bool missing_separator_is_slash = false;                // v2 without dimension_separator: "/" (old NestedDirectoryStore)
+  bool strict = false;                                // lenient cases are errors
+  std::function<void(const std::string&)> warn = {};  // gets a sentence for each lenient case
+  bool missing_separator_is_slash = false;  // v2 without dimension_separator: "/" (old NestedDirectoryStore)
 };
 
 enum class NodeType : std::uint8_t { array, group };
@@ -49,7 +49,7 @@ struct ZARRIVE_API ArrayMetadata {
   ChunkGrid chunk_grid = {};
   ChunkKeyEncoding chunk_key_encoding = {};
   FillValue fill_value = {};
-  std::vector<CodecSpec> codecs = {};               // v3: the chain. v2: empty, see below
+  std::vector<CodecSpec> codecs = {};  // v3: the chain. v2: empty, see below
   // v2: element order of the chunk bytes, filters in list order, then the compressor
   char order = 'C';
   std::vector<CodecSpec> filters = {};
@@ -58,7 +58,7 @@ struct ZARRIVE_API ArrayMetadata {
   JsonObject attributes = {};
   // One entry a dimension, or none at all. v2: from the attribute _ARRAY_DIMENSIONS (or NCZarr's), which stays in attributes.
   std::vector<std::optional<std::string>> dimension_names = {};
-  JsonObject extra_members = {};                    // v3: unknown members that may be ignored; written back
+  JsonObject extra_members = {};  // v3: unknown members that may be ignored; written back
 
   // From the documents. v2: .zarray, and .zattrs or null. Error(invalid_metadata) says which member, what was found and what is allowed.
   static ArrayMetadata from_v2(const Json& zarray, const Json& zattrs, const MetadataOptions& options = {});

@@ -10,26 +10,33 @@ namespace zarrive {
 
 namespace {
 
-[[noreturn]] void invalid(std::string message) { throw Error(ErrorCode::invalid_metadata, std::move(message)); }
+[[noreturn]] void invalid(std::string message) {
+  throw Error(ErrorCode::invalid_metadata, std::move(message));
+}
 
 void check_v2(const ArrayMetadata& array) {
   if (!array.chunk_grid.is_regular()) invalid("a chunk grid of Zarr v2 must be regular");
-  if (array.chunk_key_encoding.kind != ChunkKeyEncoding::Kind::v2) invalid("the chunk key encoding of Zarr v2 must be \"v2\"");
+  if (array.chunk_key_encoding.kind != ChunkKeyEncoding::Kind::v2)
+    invalid("the chunk key encoding of Zarr v2 must be \"v2\"");
   if (array.order != 'C' && array.order != 'F') invalid("the order must be \"C\" or \"F\"");
   if (!array.codecs.empty()) invalid("an array of Zarr v2 has filters and a compressor, no codecs");
   if (!array.extra_members.empty())
-    invalid("a document of Zarr v2 has no further members, found " + metadata::quoted(array.extra_members.begin()->first));
+    invalid("a document of Zarr v2 has no further members, found " +
+            metadata::quoted(array.extra_members.begin()->first));
   if (array.data_type.is_variable()) {
     const DataType needed = metadata::object_type(array.filters, array.compressor);
     if (!(needed == array.data_type))
-      invalid("the data type is " + array.data_type.name() + ", but the object codec among the filters holds " + needed.name());
+      invalid("the data type is " + array.data_type.name() +
+              ", but the object codec among the filters holds " + needed.name());
   }
 }
 
 void check_v3(const ArrayMetadata& array) {
   if (array.codecs.empty()) invalid("an array of Zarr v3 must have at least one codec");
-  if (!array.filters.empty() || array.compressor) invalid("an array of Zarr v3 has codecs, no filters and no compressor");
-  if (array.order != 'C') invalid("the order of Zarr v3 is \"C\"; other orders are made by the codec \"transpose\"");
+  if (!array.filters.empty() || array.compressor)
+    invalid("an array of Zarr v3 has codecs, no filters and no compressor");
+  if (array.order != 'C')
+    invalid("the order of Zarr v3 is \"C\"; other orders are made by the codec \"transpose\"");
   if (array.fill_value.is_undefined()) invalid("the fill value of Zarr v3 must not be null");
 }
 
@@ -38,9 +45,10 @@ Shape largest_chunk(const ChunkGrid& grid) {
   if (grid.is_regular()) return grid.chunk_shape();
   Shape shape;
   for (const ChunkGrid::Dimension& dimension : grid.dimensions())
-    shape.push_back(std::max_element(dimension.runs.begin(), dimension.runs.end(), [](const auto& a, const auto& b) {
-                      return a.edge < b.edge;
-                    })->edge);
+    shape.push_back(
+        std::max_element(dimension.runs.begin(), dimension.runs.end(), [](const auto& a, const auto& b) {
+          return a.edge < b.edge;
+        })->edge);
   return shape;
 }
 
@@ -48,11 +56,14 @@ Shape largest_chunk(const ChunkGrid& grid) {
 JsonObject v2_attributes(const ArrayMetadata& array) {
   JsonObject attributes = array.attributes;
   if (array.dimension_names.empty()) return attributes;
-  if (metadata::v2_dimension_names(attributes, nullptr, array.shape.size()) == array.dimension_names) return attributes;
+  if (metadata::v2_dimension_names(attributes, nullptr, array.shape.size()) == array.dimension_names)
+    return attributes;
   JsonArray names;
   for (const auto& name : array.dimension_names) {
-    if (!name) throw Error(ErrorCode::invalid_argument, "dimension " + std::to_string(names.size()) +
-                                                            " has no name; in Zarr v2 either all dimensions are named, or none");
+    if (!name)
+      throw Error(ErrorCode::invalid_argument,
+                  "dimension " + std::to_string(names.size()) +
+                      " has no name; in Zarr v2 either all dimensions are named, or none");
     names.emplace_back(*name);
   }
   attributes.set("_ARRAY_DIMENSIONS", std::move(names));
@@ -63,20 +74,19 @@ JsonObject v2_attributes(const ArrayMetadata& array) {
 
 void ArrayMetadata::validate() const {
   if (shape.size() > max_dimensions)
-    throw Error(ErrorCode::resource_limit, "the array has " + std::to_string(shape.size()) + " dimensions, at most " +
-                                               std::to_string(max_dimensions) + " are supported");
+    throw Error(ErrorCode::resource_limit, "the array has " + std::to_string(shape.size()) +
+                                               " dimensions, at most " + std::to_string(max_dimensions) +
+                                               " are supported");
   for (std::uint64_t extent : shape)
     if (extent > max_extent) invalid("the shape " + to_string(shape) + " has a dimension of 2^63 or more");
   chunk_grid.check(shape);
   if (!dimension_names.empty() && dimension_names.size() != shape.size())
-    invalid("found " + std::to_string(dimension_names.size()) + " dimension names, expected " + std::to_string(shape.size()) +
-            ", one for each dimension of the shape, or none");
+    invalid("found " + std::to_string(dimension_names.size()) + " dimension names, expected " +
+            std::to_string(shape.size()) + ", one for each dimension of the shape, or none");
   if (!(fill_value.type() == data_type))
     invalid("the fill value is of type " + fill_value.type().name() + ", expected " + data_type.name());
-  if (metadata::has_variable_field(data_type))
-    throw Error(ErrorCode::unsupported_data_type,
-                "the data type " + data_type.name() + " has fields of variable length, which is not supported");
-  if (chunk_key_encoding.separator != '.' && chunk_key_encoding.separator != '/') invalid("the separator must be \".\" or \"/\"");
+  if (chunk_key_encoding.separator != '.' && chunk_key_encoding.separator != '/')
+    invalid("the separator must be \".\" or \"/\"");
   for (const auto* specs : {&codecs, &filters})
     for (const CodecSpec& codec : *specs)
       if (codec.name.empty()) invalid("found a codec without a name");

@@ -27,7 +27,8 @@ std::vector<CodecSpec> filters_of(const Json& value, const Warn& warn) {
   if (value.is_null()) return filters;
   if (!value.is_array()) fail("filters", value, "null or a list of codecs");
   if (value.as_array().empty()) warn("member \"filters\" is an empty list, which is taken as null");
-  for (const Json& item : value.as_array()) filters.push_back(codec_of(item, "filters[" + std::to_string(filters.size()) + "]"));
+  for (const Json& item : value.as_array())
+    filters.push_back(codec_of(item, "filters[" + std::to_string(filters.size()) + "]"));
   return filters;
 }
 
@@ -86,15 +87,18 @@ ArrayMetadata ArrayMetadata::from_v2(const Json& zarray, const Json& zattrs, con
   array.shape = extents_of(member("shape", "a list of integers"), "shape", 0);
   array.chunk_grid = ChunkGrid::regular(chunks_of(member("chunks", "a list of integers"), array.shape, warn));
   const Json& order = member("order", "\"C\" or \"F\"");
-  if (!order.is_string() || (order.as_string() != "C" && order.as_string() != "F")) fail("order", order, "\"C\" or \"F\"");
+  if (!order.is_string() || (order.as_string() != "C" && order.as_string() != "F"))
+    fail("order", order, "\"C\" or \"F\"");
   array.order = order.as_string()[0];
   array.filters = filters_of(member("filters", "null or a list of codecs"), warn);
   const Json& compressor = member("compressor", "null or a codec");
   if (!compressor.is_null()) array.compressor = codec_of(compressor, "compressor");
   array.data_type = DataType::from_v2(member("dtype", "a NumPy type string or a list of fields"), warn);
   if (array.data_type.id() == TypeId::object) array.data_type = object_type(array.filters, array.compressor);
-  array.fill_value = FillValue::from_v2(member("fill_value", "a value of the data type, or null"), array.data_type, warn);
-  array.chunk_key_encoding = {.kind = ChunkKeyEncoding::Kind::v2, .separator = separator_of(members, options, warn)};
+  array.fill_value =
+      FillValue::from_v2(member("fill_value", "a value of the data type, or null"), array.data_type, warn);
+  array.chunk_key_encoding = {.kind = ChunkKeyEncoding::Kind::v2,
+                              .separator = separator_of(members, options, warn)};
   array.attributes = attributes_of(zattrs.is_null() ? nullptr : &zattrs, ".zattrs", warn);
   array.dimension_names = v2_dimension_names(array.attributes, &members, array.shape.size());
   array.validate();
@@ -102,7 +106,8 @@ ArrayMetadata ArrayMetadata::from_v2(const Json& zarray, const Json& zattrs, con
 }
 
 Json ArrayMetadata::to_v2_zarray() const {
-  if (format != ZarrFormat::v2) throw Error(ErrorCode::invalid_argument, "metadata of Zarr v3 has no .zarray document");
+  if (format != ZarrFormat::v2)
+    throw Error(ErrorCode::invalid_argument, "metadata of Zarr v3 has no .zarray document");
   validate();
   JsonArray filter_list;
   for (const CodecSpec& filter : filters) filter_list.push_back(to_json(filter));

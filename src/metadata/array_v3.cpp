@@ -44,14 +44,16 @@ std::vector<CodecSpec> codecs_of(const JsonObject& members, const DataType& type
   return codecs;
 }
 
-std::vector<std::optional<std::string>> dimension_names_of(const Json* value, std::size_t ndim, const Warn& warn) {
+std::vector<std::optional<std::string>> dimension_names_of(const Json* value, std::size_t ndim,
+                                                           const Warn& warn) {
   std::vector<std::optional<std::string>> names;
   if (!value) return names;
   if (value->is_null()) {
     warn("member \"dimension_names\" is null, which is taken as absent");
     return names;
   }
-  const std::string expected = "a list of " + std::to_string(ndim) + " names or nulls, one for each dimension of \"shape\"";
+  const std::string expected =
+      "a list of " + std::to_string(ndim) + " names or nulls, one for each dimension of \"shape\"";
   if (!value->is_array() || value->as_array().size() != ndim) fail("dimension_names", *value, expected);
   for (const Json& name : value->as_array()) {
     if (!name.is_null() && !name.is_string()) fail("dimension_names", *value, expected);
@@ -99,15 +101,17 @@ ArrayMetadata ArrayMetadata::from_v3(const Json& document, const MetadataOptions
   ArrayMetadata array;
   array.format = ZarrFormat::v3;
   array.extra_members = extra_members_of(
-      members, {"zarr_format", "node_type", "shape", "data_type", "chunk_grid", "chunk_key_encoding", "fill_value", "codecs", "attributes",
-                "dimension_names", "storage_transformers"});
+      members, {"zarr_format", "node_type", "shape", "data_type", "chunk_grid", "chunk_key_encoding",
+                "fill_value", "codecs", "attributes", "dimension_names", "storage_transformers"});
   array.shape = extents_of(member("shape", "a list of integers"), "shape", 0);
   const Json& data_type = member("data_type", "the name of a data type");
   check_data_type(data_type);
   array.data_type = DataType::from_v3(data_type, warn);
   array.chunk_grid = ChunkGrid::from_json(member("chunk_grid", "a chunk grid"), array.shape.size(), warn);
-  array.chunk_key_encoding = ChunkKeyEncoding::from_json(member("chunk_key_encoding", "a chunk key encoding"), warn);
-  array.fill_value = FillValue::from_v3(member("fill_value", "a value of the data type"), array.data_type, warn);
+  array.chunk_key_encoding =
+      ChunkKeyEncoding::from_json(member("chunk_key_encoding", "a chunk key encoding"), warn);
+  array.fill_value =
+      FillValue::from_v3(member("fill_value", "a value of the data type"), array.data_type, warn);
   array.codecs = codecs_of(members, array.data_type, warn);
   array.attributes = attributes_of(members.find("attributes"), "attributes", warn);
   array.dimension_names = dimension_names_of(members.find("dimension_names"), array.shape.size(), warn);
@@ -118,7 +122,8 @@ ArrayMetadata ArrayMetadata::from_v3(const Json& document, const MetadataOptions
 
 // Members in the order of zarr-python.
 Json ArrayMetadata::to_v3() const {
-  if (format != ZarrFormat::v3) throw Error(ErrorCode::invalid_argument, "metadata of Zarr v2 has no zarr.json document");
+  if (format != ZarrFormat::v3)
+    throw Error(ErrorCode::invalid_argument, "metadata of Zarr v2 has no zarr.json document");
   validate();
   JsonArray extents;
   for (std::uint64_t extent : shape) extents.emplace_back(extent);

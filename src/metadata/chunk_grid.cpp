@@ -11,12 +11,14 @@ namespace {
 using Run = ChunkGrid::Run;
 using Dimension = ChunkGrid::Dimension;
 
-std::string dimension_name(std::size_t dimension) { return "dimension " + std::to_string(dimension) + " of the chunk grid"; }
+std::string dimension_name(std::size_t dimension) {
+  return "dimension " + std::to_string(dimension) + " of the chunk grid";
+}
 
 void check_edge(std::uint64_t edge, std::size_t dimension) {
   if (edge == 0 || edge > max_extent)
-    throw Error(ErrorCode::invalid_metadata, dimension_name(dimension) + ": found a chunk edge of " + std::to_string(edge) +
-                                                 ", expected 1 to 2^63 - 1");
+    throw Error(ErrorCode::invalid_metadata, dimension_name(dimension) + ": found a chunk edge of " +
+                                                 std::to_string(edge) + ", expected 1 to 2^63 - 1");
 }
 
 // An edge, or [edge, count] for a run of equal ones.
@@ -24,12 +26,14 @@ Run run_of(const Json& value, const std::string& member) {
   if (!value.is_array()) return {.edge = metadata::extent_of(value, member, 1), .count = 1};
   const JsonArray& pair = value.as_array();
   if (pair.size() != 2) metadata::fail(member, value, "a chunk edge, or [edge, count]");
-  return {.edge = metadata::extent_of(pair[0], member + "[0]", 1), .count = metadata::extent_of(pair[1], member + "[1]", 1)};
+  return {.edge = metadata::extent_of(pair[0], member + "[0]", 1),
+          .count = metadata::extent_of(pair[1], member + "[1]", 1)};
 }
 
 // One entry of "chunk_shapes": an edge that repeats, or a list of edges and runs.
 Dimension dimension_of(const Json& value, const std::string& member) {
-  if (!value.is_array()) return {.runs = {{.edge = metadata::extent_of(value, member, 1), .count = 1}}, .repeat = true};
+  if (!value.is_array())
+    return {.runs = {{.edge = metadata::extent_of(value, member, 1), .count = 1}}, .repeat = true};
   Dimension dimension;
   const JsonArray& edges = value.as_array();
   if (edges.empty()) metadata::fail(member, value, "a chunk edge, or a list of at least one");
@@ -52,16 +56,16 @@ Json dimension_to_json(const Dimension& dimension) {
   if (dimension.repeat) return dimension.runs[0].edge;
   JsonArray edges;
   for (const Run& run : dimension.runs)
-    if (run.count == 1)
-      edges.emplace_back(run.edge);
-    else
-      edges.emplace_back(JsonArray{run.edge, run.count});
+    if (run.count == 1) edges.emplace_back(run.edge);
+    else edges.emplace_back(JsonArray{run.edge, run.count});
   return edges;
 }
 
-[[noreturn]] void fail_past_end(std::size_t dimension, const char* what, std::uint64_t value, std::uint64_t end) {
-  throw Error(ErrorCode::out_of_bounds, dimension_name(dimension) + ": " + what + " " + std::to_string(value) +
-                                            " is past the end at " + std::to_string(end));
+[[noreturn]] void fail_past_end(std::size_t dimension, const char* what, std::uint64_t value,
+                                std::uint64_t end) {
+  throw Error(ErrorCode::out_of_bounds, dimension_name(dimension) + ": " + what + " " +
+                                            std::to_string(value) + " is past the end at " +
+                                            std::to_string(end));
 }
 
 }  // namespace
@@ -83,11 +87,13 @@ ChunkGrid ChunkGrid::rectilinear(std::vector<Dimension> dimensions) {
     for (const Run& run : dimensions[d].runs) {
       check_edge(run.edge, d);
       if (run.count == 0)
-        throw Error(ErrorCode::invalid_metadata, dimension_name(d) + ": found a run of 0 chunks, expected at least 1");
+        throw Error(ErrorCode::invalid_metadata,
+                    dimension_name(d) + ": found a run of 0 chunks, expected at least 1");
       const auto length = checked_multiply(run.edge, run.count);
       const auto position = length ? checked_add(end.position, *length) : std::nullopt;
       if (!position || *position > max_extent)
-        throw Error(ErrorCode::resource_limit, dimension_name(d) + ": its chunks sum up to 2^63 elements or more");
+        throw Error(ErrorCode::resource_limit,
+                    dimension_name(d) + ": its chunks sum up to 2^63 elements or more");
       if (!joined.runs.empty() && joined.runs.back().edge == run.edge) {
         joined.runs.back().count += run.count;  // at most the positions covered: no overflow
       } else {
@@ -97,7 +103,8 @@ ChunkGrid ChunkGrid::rectilinear(std::vector<Dimension> dimensions) {
       end = {end.chunk + run.count, *position};
     }
     if (joined.runs.empty())
-      throw Error(ErrorCode::invalid_metadata, dimension_name(d) + ": found no chunk edges, expected at least one");
+      throw Error(ErrorCode::invalid_metadata,
+                  dimension_name(d) + ": found no chunk edges, expected at least one");
     if (joined.repeat && (joined.runs.size() != 1 || joined.runs[0].count != 1))
       throw Error(ErrorCode::invalid_metadata, dimension_name(d) + ": a repeated edge must be a single one");
     prefix.push_back(end);
@@ -107,12 +114,14 @@ ChunkGrid ChunkGrid::rectilinear(std::vector<Dimension> dimensions) {
   return grid;
 }
 
-ChunkGrid ChunkGrid::from_json(const Json& value, std::size_t ndim, const std::function<void(const std::string&)>& warn) {
+ChunkGrid ChunkGrid::from_json(const Json& value, std::size_t ndim,
+                               const std::function<void(const std::string&)>& warn) {
   constexpr std::string_view member = "chunk_grid";
   constexpr std::string_view configuration = "chunk_grid.configuration";
   const metadata::Extension extension = metadata::extension_of(value, member, false, warn);
   const auto required = [&](std::string_view name) -> const Json& {
-    return metadata::required(extension.configuration, name, "\"chunk_grid.configuration\"", "the shape of the chunks");
+    return metadata::required(extension.configuration, name, "\"chunk_grid.configuration\"",
+                              "the shape of the chunks");
   };
   metadata::warn_unknown(extension.others, {}, member, warn);
   if (extension.name == "regular") {
@@ -126,9 +135,12 @@ ChunkGrid ChunkGrid::from_json(const Json& value, std::size_t ndim, const std::f
   }
   if (extension.name == "rectilinear") {
     metadata::warn_unknown(extension.configuration, {"kind", "chunk_shapes"}, configuration, warn);
-    const Json& kind = metadata::required(extension.configuration, "kind", "\"chunk_grid.configuration\"", "\"inline\"");
-    if (!kind.is_string() || kind.as_string() != "inline") metadata::fail("chunk_grid.configuration.kind", kind, "\"inline\"");
-    return rectilinear(dimensions_of(required("chunk_shapes"), ndim, "chunk_grid.configuration.chunk_shapes"));
+    const Json& kind =
+        metadata::required(extension.configuration, "kind", "\"chunk_grid.configuration\"", "\"inline\"");
+    if (!kind.is_string() || kind.as_string() != "inline")
+      metadata::fail("chunk_grid.configuration.kind", kind, "\"inline\"");
+    return rectilinear(
+        dimensions_of(required("chunk_shapes"), ndim, "chunk_grid.configuration.chunk_shapes"));
   }
   if (extension.name == "rectangular") {  // of the draft ZEP 3
     if (warn) warn("member \"chunk_grid\": \"rectangular\" is the draft name of \"rectilinear\"");
@@ -143,7 +155,8 @@ Json ChunkGrid::to_json() const {
   JsonArray entries;
   if (regular_) {
     for (std::uint64_t edge : chunk_shape_) entries.emplace_back(edge);
-    return JsonObject{{"name", "regular"}, {"configuration", JsonObject{{"chunk_shape", std::move(entries)}}}};
+    return JsonObject{{"name", "regular"},
+                      {"configuration", JsonObject{{"chunk_shape", std::move(entries)}}}};
   }
   for (const Dimension& dimension : dimensions_) entries.push_back(dimension_to_json(dimension));
   return JsonObject{{"name", "rectilinear"},
@@ -158,14 +171,16 @@ void ChunkGrid::check(std::span<const std::uint64_t> array_shape) const {
   for (std::size_t d = 0; d < dimensions_.size(); ++d)
     if (!dimensions_[d].repeat && prefixes_[d].back().position < array_shape[d])
       throw Error(ErrorCode::invalid_metadata, dimension_name(d) + ": its chunks sum up to " +
-                                                   std::to_string(prefixes_[d].back().position) + ", expected at least " +
-                                                   std::to_string(array_shape[d]) + ", the length of the array");
+                                                   std::to_string(prefixes_[d].back().position) +
+                                                   ", expected at least " + std::to_string(array_shape[d]) +
+                                                   ", the length of the array");
 }
 
 Shape ChunkGrid::grid_shape(std::span<const std::uint64_t> array_shape) const {
   check(array_shape);
   Shape counts(array_shape.size());
-  for (std::size_t d = 0; d < counts.size(); ++d) counts[d] = array_shape[d] == 0 ? 0 : chunk_at(d, array_shape[d] - 1) + 1;
+  for (std::size_t d = 0; d < counts.size(); ++d)
+    counts[d] = array_shape[d] == 0 ? 0 : chunk_at(d, array_shape[d] - 1) + 1;
   return counts;
 }
 
@@ -174,9 +189,11 @@ std::uint64_t ChunkGrid::chunk_at(std::size_t dimension, std::uint64_t position)
   const Dimension& runs = dimensions_.at(dimension);
   if (runs.repeat) return position / runs.runs[0].edge;
   const std::vector<Prefix>& prefix = prefixes_[dimension];
-  if (position >= prefix.back().position) fail_past_end(dimension, "position", position, prefix.back().position);
-  const auto next = std::upper_bound(prefix.begin(), prefix.end(), position,
-                                     [](std::uint64_t wanted, const Prefix& run) { return wanted < run.position; });
+  if (position >= prefix.back().position)
+    fail_past_end(dimension, "position", position, prefix.back().position);
+  const auto next =
+      std::upper_bound(prefix.begin(), prefix.end(), position,
+                       [](std::uint64_t wanted, const Prefix& run) { return wanted < run.position; });
   const auto run = static_cast<std::size_t>(next - prefix.begin()) - 1;
   return prefix[run].chunk + (position - prefix[run].position) / runs.runs[run].edge;
 }
@@ -190,8 +207,9 @@ std::uint64_t ChunkGrid::chunk_start(std::size_t dimension, std::uint64_t chunk)
   }
   const std::vector<Prefix>& prefix = prefixes_[dimension];
   if (chunk >= prefix.back().chunk) fail_past_end(dimension, "chunk", chunk, prefix.back().chunk);
-  const auto next = std::upper_bound(prefix.begin(), prefix.end(), chunk,
-                                     [](std::uint64_t wanted, const Prefix& run) { return wanted < run.chunk; });
+  const auto next =
+      std::upper_bound(prefix.begin(), prefix.end(), chunk,
+                       [](std::uint64_t wanted, const Prefix& run) { return wanted < run.chunk; });
   const auto run = static_cast<std::size_t>(next - prefix.begin()) - 1;
   return prefix[run].position + (chunk - prefix[run].chunk) * dimensions_[dimension].runs[run].edge;
 }
@@ -202,8 +220,9 @@ std::uint64_t ChunkGrid::chunk_edge(std::size_t dimension, std::uint64_t chunk) 
   if (runs.repeat) return runs.runs[0].edge;
   const std::vector<Prefix>& prefix = prefixes_[dimension];
   if (chunk >= prefix.back().chunk) fail_past_end(dimension, "chunk", chunk, prefix.back().chunk);
-  const auto next = std::upper_bound(prefix.begin(), prefix.end(), chunk,
-                                     [](std::uint64_t wanted, const Prefix& run) { return wanted < run.chunk; });
+  const auto next =
+      std::upper_bound(prefix.begin(), prefix.end(), chunk,
+                       [](std::uint64_t wanted, const Prefix& run) { return wanted < run.chunk; });
   return runs.runs[static_cast<std::size_t>(next - prefix.begin()) - 1].edge;
 }
 

@@ -9,7 +9,8 @@ namespace zarrive {
 namespace {
 
 char separator_of(const Json& value, std::string_view member) {
-  if (!value.is_string() || (value.as_string() != "." && value.as_string() != "/")) metadata::fail(member, value, "\".\" or \"/\"");
+  if (!value.is_string() || (value.as_string() != "." && value.as_string() != "/"))
+    metadata::fail(member, value, "\".\" or \"/\"");
   return value.as_string()[0];
 }
 
@@ -21,12 +22,12 @@ void append(std::string& key, std::uint64_t number) {
 
 }  // namespace
 
-ChunkKeyEncoding ChunkKeyEncoding::from_json(const Json& value, const std::function<void(const std::string&)>& warn) {
+ChunkKeyEncoding ChunkKeyEncoding::from_json(const Json& value,
+                                             const std::function<void(const std::string&)>& warn) {
   constexpr std::string_view member = "chunk_key_encoding";
   metadata::Extension extension = metadata::extension_of(value, member, false, warn);
   ChunkKeyEncoding encoding;
-  if (extension.name == "v2")
-    encoding = {.kind = Kind::v2, .separator = '.'};
+  if (extension.name == "v2") encoding = {.kind = Kind::v2, .separator = '.'};
   else if (extension.name != "default")
     throw Error(ErrorCode::unsupported, "member \"chunk_key_encoding\": " + metadata::quoted(extension.name) +
                                             " is not supported; known are \"default\" and \"v2\"");
@@ -84,7 +85,8 @@ std::optional<Index> ChunkKeyEncoding::parse(std::string_view key, std::size_t n
     }
     if (key.empty() || (key[0] == '0' && key.size() > 1 && key[1] != separator)) return std::nullopt;
     std::uint64_t number = 0;
-    const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), number);  // takes no sign and no space
+    const auto [end, error] =
+        std::from_chars(key.data(), key.data() + key.size(), number);  // takes no sign and no space
     if (error != std::errc()) return std::nullopt;
     key.remove_prefix(static_cast<std::size_t>(end - key.data()));
     index.push_back(number);

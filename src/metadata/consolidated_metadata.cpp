@@ -18,12 +18,14 @@ std::string path_of(std::string_view path, std::string_view entry) {
   try {
     return normalize_path(path);
   } catch (const Error& error) {
-    throw Error(ErrorCode::invalid_metadata, "consolidated metadata, entry " + quoted(entry) + ": " + error.message());
+    throw Error(ErrorCode::invalid_metadata,
+                "consolidated metadata, entry " + quoted(entry) + ": " + error.message());
   }
 }
 
 [[noreturn]] void fail_twice(std::string_view entry) {
-  throw Error(ErrorCode::invalid_metadata, "consolidated metadata has the entry " + quoted(entry) + " twice, in different spellings");
+  throw Error(ErrorCode::invalid_metadata,
+              "consolidated metadata has the entry " + quoted(entry) + " twice, in different spellings");
 }
 
 Json without(const Json& document, std::string_view member) {
@@ -57,7 +59,8 @@ void collect(const Json& member, const std::string& prefix, Nodes& nodes) {
   constexpr std::string_view name = "consolidated_metadata";
   const JsonObject& members = members_of(member, "member \"consolidated_metadata\"");
   const Json& kind = required(members, "kind", name, "\"inline\"");
-  if (!kind.is_string() || kind.as_string() != "inline") fail("consolidated_metadata.kind", kind, "\"inline\"");
+  if (!kind.is_string() || kind.as_string() != "inline")
+    fail("consolidated_metadata.kind", kind, "\"inline\"");
   if (const Json* must = members.find("must_understand"); must && !must->is_bool())
     fail("consolidated_metadata.must_understand", *must, "false");
   const Json& entries = required(members, "metadata", name, "an object of documents by path");
@@ -115,7 +118,8 @@ ConsolidatedMetadata ConsolidatedMetadata::from_v2(const Json& zmetadata) {
     const std::size_t slash = key.find_last_of('/');
     const std::size_t name_at = slash == std::string::npos ? 0 : slash + 1;
     const std::string_view name = std::string_view(key).substr(name_at);
-    if (name != ".zarray" && name != ".zgroup" && name != ".zattrs") continue;  // other documents are no node's
+    if (name != ".zarray" && name != ".zgroup" && name != ".zattrs")
+      continue;  // other documents are no node's
     if (!document.is_object()) fail("metadata[" + quoted(key) + "]", document, "an object");
     Documents& node = found[path_of(std::string_view(key).substr(0, name_at), key)];
     const Json*& place = name == ".zarray" ? node.zarray : name == ".zgroup" ? node.zgroup : node.zattrs;
@@ -129,7 +133,8 @@ ConsolidatedMetadata ConsolidatedMetadata::from_v2(const Json& zmetadata) {
     if (!documents.zarray && !documents.zgroup) continue;  // attributes without a node
     NodeDocuments node;
     node.type = documents.zarray ? NodeType::array : NodeType::group;
-    node.document = documents.zarray ? *documents.zarray : without(*documents.zgroup, "consolidated_metadata");
+    node.document =
+        documents.zarray ? *documents.zarray : without(*documents.zgroup, "consolidated_metadata");
     if (documents.zattrs) node.attributes = *documents.zattrs;
     consolidated.nodes.emplace_hint(consolidated.nodes.end(), path, std::move(node));
   }
@@ -144,7 +149,8 @@ ConsolidatedMetadata ConsolidatedMetadata::from_v3(const Json& member) {
 }
 
 Json ConsolidatedMetadata::to_v2() const {
-  if (format != ZarrFormat::v2) throw Error(ErrorCode::invalid_argument, "metadata of Zarr v3 has no .zmetadata document");
+  if (format != ZarrFormat::v2)
+    throw Error(ErrorCode::invalid_argument, "metadata of Zarr v3 has no .zmetadata document");
   JsonObject entries;
   for (const auto& [path, node] : nodes) {
     entries.set(join_key(path, node.type == NodeType::array ? ".zarray" : ".zgroup"), node.document);
@@ -154,7 +160,8 @@ Json ConsolidatedMetadata::to_v2() const {
 }
 
 Json ConsolidatedMetadata::to_v3() const {
-  if (format != ZarrFormat::v3) throw Error(ErrorCode::invalid_argument, "metadata of Zarr v2 is consolidated in .zmetadata");
+  if (format != ZarrFormat::v3)
+    throw Error(ErrorCode::invalid_argument, "metadata of Zarr v2 is consolidated in .zmetadata");
   using Entry = std::tuple<std::ptrdiff_t, std::string, Nodes::const_iterator>;
   std::vector<Entry> sorted;  // zarr-python folds the case of all letters, not only of the ASCII ones
   for (auto node = nodes.begin(); node != nodes.end(); ++node)

@@ -21,20 +21,20 @@ GroupMetadata GroupMetadata::from_v3(const Json& document, const MetadataOptions
   const JsonObject& members = v3_members_of(document, "group");
   GroupMetadata group;
   group.format = ZarrFormat::v3;
-  group.extra_members = extra_members_of(members, {"zarr_format", "node_type", "attributes", "consolidated_metadata"});
+  group.extra_members =
+      extra_members_of(members, {"zarr_format", "node_type", "attributes", "consolidated_metadata"});
   group.attributes = attributes_of(members.find("attributes"), "attributes", warn);
   if (const Json* consolidated = members.find("consolidated_metadata")) {
-    if (consolidated->is_null())
-      warn("member \"consolidated_metadata\" is null, which is taken as absent");
-    else
-      group.consolidated = ConsolidatedMetadata::from_v3(*consolidated);
+    if (consolidated->is_null()) warn("member \"consolidated_metadata\" is null, which is taken as absent");
+    else group.consolidated = ConsolidatedMetadata::from_v3(*consolidated);
   }
   return group;
 }
 
 // Members in the order of zarr-python.
 Json GroupMetadata::to_v3() const {
-  if (format != ZarrFormat::v3) throw Error(ErrorCode::invalid_argument, "metadata of Zarr v2 has no zarr.json document");
+  if (format != ZarrFormat::v3)
+    throw Error(ErrorCode::invalid_argument, "metadata of Zarr v2 has no zarr.json document");
   JsonObject document{{"attributes", attributes}, {"zarr_format", 3}};
   if (consolidated) document.set("consolidated_metadata", consolidated->to_v3());
   document.set("node_type", "group");

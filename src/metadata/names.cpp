@@ -26,9 +26,11 @@ std::string normalize_path(std::string_view path) {
     path.remove_prefix(end == std::string_view::npos ? path.size() : end + 1);
     if (segment.empty()) continue;
     if (segment == "." || segment == "..")
-      throw Error(ErrorCode::invalid_argument, "a node path must not have the segment \"" + std::string(segment) + "\"");
+      throw Error(ErrorCode::invalid_argument,
+                  "a node path must not have the segment \"" + std::string(segment) + "\"");
     if (segment.find('\0') != std::string_view::npos)
-      throw Error(ErrorCode::invalid_argument, "a node path must not have a NUL character, found one in " + metadata::quoted(segment));
+      throw Error(ErrorCode::invalid_argument,
+                  "a node path must not have a NUL character, found one in " + metadata::quoted(segment));
     if (!normal.empty()) normal += '/';
     normal += segment;
   }
@@ -37,11 +39,13 @@ std::string normalize_path(std::string_view path) {
 
 void check_node_name(std::string_view name, ZarrFormat format) {
   if (name.empty()) fail_name(name, "is empty");
-  if (name.find_first_of("/\\") != std::string_view::npos) fail_name(name, "has a \"/\" or \"\\\", which separates names");
+  if (name.find_first_of("/\\") != std::string_view::npos)
+    fail_name(name, "has a \"/\" or \"\\\", which separates names");
   if (name.find('\0') != std::string_view::npos) fail_name(name, "has a NUL character");
   if (format == ZarrFormat::v2) {
     if (name == "." || name == "..") fail_name(name, "is a relative path");
-    if (name == ".zarray" || name == ".zgroup" || name == ".zattrs" || name == ".zmetadata") fail_name(name, "is that of a document");
+    if (name == ".zarray" || name == ".zgroup" || name == ".zattrs" || name == ".zmetadata")
+      fail_name(name, "is that of a document");
     return;
   }
   if (name.find_first_not_of('.') == std::string_view::npos) fail_name(name, "has only periods");

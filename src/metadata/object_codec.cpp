@@ -15,15 +15,37 @@ struct ObjectCodec {
 };
 
 constexpr std::array object_codecs{
-    ObjectCodec{"vlen-utf8", TypeId::string}, ObjectCodec{"vlen-bytes", TypeId::bytes},  ObjectCodec{"categorize", TypeId::string},
-    ObjectCodec{"json2", TypeId::object},     ObjectCodec{"json", TypeId::object},       ObjectCodec{"msgpack2", TypeId::object},
-    ObjectCodec{"msgpack", TypeId::object},   ObjectCodec{"vlen-array", TypeId::object}, ObjectCodec{"pickle", TypeId::object},
+    ObjectCodec{"vlen-utf8", TypeId::string},  ObjectCodec{"vlen-bytes", TypeId::bytes},
+    ObjectCodec{"categorize", TypeId::string}, ObjectCodec{"json2", TypeId::object},
+    ObjectCodec{"json", TypeId::object},       ObjectCodec{"msgpack2", TypeId::object},
+    ObjectCodec{"msgpack", TypeId::object},    ObjectCodec{"vlen-array", TypeId::object},
+    ObjectCodec{"pickle", TypeId::object},
 };
 
 // Codecs of numcodecs that take bytes or numbers only.
-constexpr std::array<std::string_view, 23> other_codecs{
-    "adler32", "astype", "base64",  "bitround", "blosc",    "bz2",   "crc32",   "crc32c", "delta", "fixedscaleoffset", "fletcher32", "gzip",
-    "jenkins_lookup3",   "lz4",     "lzma",     "packbits", "pcodec", "quantize", "shuffle", "snappy", "zfpy", "zlib", "zstd"};
+constexpr std::array<std::string_view, 23> other_codecs{"adler32",
+                                                        "astype",
+                                                        "base64",
+                                                        "bitround",
+                                                        "blosc",
+                                                        "bz2",
+                                                        "crc32",
+                                                        "crc32c",
+                                                        "delta",
+                                                        "fixedscaleoffset",
+                                                        "fletcher32",
+                                                        "gzip",
+                                                        "jenkins_lookup3",
+                                                        "lz4",
+                                                        "lzma",
+                                                        "packbits",
+                                                        "pcodec",
+                                                        "quantize",
+                                                        "shuffle",
+                                                        "snappy",
+                                                        "zfpy",
+                                                        "zlib",
+                                                        "zstd"};
 
 }  // namespace
 
@@ -34,20 +56,19 @@ DataType object_type(const std::vector<CodecSpec>& filters, const std::optional<
   bool unknown = false;
   std::string names;
   for (const CodecSpec* codec : codecs) {
-    const auto known = std::find_if(object_codecs.begin(), object_codecs.end(), [&](const ObjectCodec& c) { return c.id == codec->name; });
+    const auto known = std::find_if(object_codecs.begin(), object_codecs.end(),
+                                    [&](const ObjectCodec& c) { return c.id == codec->name; });
     if (known != object_codecs.end()) return DataType(known->type);
-    if (std::find(other_codecs.begin(), other_codecs.end(), codec->name) == other_codecs.end()) unknown = true;
+    if (std::find(other_codecs.begin(), other_codecs.end(), codec->name) == other_codecs.end())
+      unknown = true;
     names += (names.empty() ? "" : ", ") + quoted(codec->name);
   }
   if (unknown) return DataType(TypeId::object);
-  throw Error(ErrorCode::invalid_metadata, "the data type \"|O\" needs an object codec among \"filters\" (vlen-utf8, vlen-bytes, vlen-array, "
-                                           "json2, msgpack2, categorize), found " +
-                                               (names.empty() ? std::string("none") : "only " + names));
-}
-
-bool has_variable_field(const DataType& type) {
-  return std::any_of(type.fields().begin(), type.fields().end(),
-                     [](const StructField& field) { return field.type.is_variable() || has_variable_field(field.type); });
+  throw Error(
+      ErrorCode::invalid_metadata,
+      "the data type \"|O\" needs an object codec among \"filters\" (vlen-utf8, vlen-bytes, vlen-array, "
+      "json2, msgpack2, categorize), found " +
+          (names.empty() ? std::string("none") : "only " + names));
 }
 
 }  // namespace zarrive::metadata

@@ -15,7 +15,4 @@ namespace zarrive::metadata {
 // array can be inspected. Error(invalid_metadata) when there is none.
 DataType object_type(const std::vector<CodecSpec>& filters, const std::optional<CodecSpec>& compressor);
 
-// Whether the type has elements of variable length within a structure, which has no storage form.
-bool has_variable_field(const DataType& type);
-
 }  // namespace zarrive::metadata

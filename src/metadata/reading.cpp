@@ -43,7 +43,10 @@ void show(const Json& value, std::string& out) {
       return;
     }
     case Json::Type::string: out += quoted(value.as_string()); return;
-    case Json::Type::number: out += value.number_text().substr(0, shown_length + 1); return;
+    case Json::Type::number:
+      out += value.number_text().substr(0, shown_length);
+      if (value.number_text().size() > shown_length) out += "...";
+      return;
     default: out += value.dump(); return;
   }
 }
@@ -51,8 +54,9 @@ void show(const Json& value, std::string& out) {
 bool is_name(std::string_view name) {
   const auto letter = [](char c) { return c >= 'a' && c <= 'z'; };
   const auto digit = [](char c) { return c >= '0' && c <= '9'; };
-  return name.size() >= 2 && letter(name[0]) &&
-         std::all_of(name.begin(), name.end(), [&](char c) { return letter(c) || digit(c) || c == '-' || c == '_' || c == '.'; });
+  return name.size() >= 2 && letter(name[0]) && std::all_of(name.begin(), name.end(), [&](char c) {
+           return letter(c) || digit(c) || c == '-' || c == '_' || c == '.';
+         });
 }
 
 bool must_understand_of(const JsonObject& members, std::string_view member) {
@@ -86,29 +90,32 @@ std::string shown(const Json& value) {
   if (out.size() > shown_length + 20) {
     cut(out, shown_length + 16);
     out += "...";
-  } else if (out.size() > shown_length && (value.is_array() || value.is_object()) && out.back() != ']' && out.back() != '}') {
+  } else if (out.size() > shown_length && (value.is_array() || value.is_object()) && out.back() != ']' &&
+             out.back() != '}') {
     out += " ...";
   }
   return out;
 }
 
 void fail(std::string_view member, const Json& found, std::string_view expected) {
-  throw Error(ErrorCode::invalid_metadata,
-              "member \"" + std::string(member) + "\": found " + shown(found) + ", expected " + std::string(expected));
+  throw Error(ErrorCode::invalid_metadata, "member \"" + std::string(member) + "\": found " + shown(found) +
+                                               ", expected " + std::string(expected));
 }
 
 void fail_missing(std::string_view document, std::string_view member, std::string_view expected) {
-  throw Error(ErrorCode::invalid_metadata, "member \"" + std::string(member) + "\" is missing from " + std::string(document) +
-                                               ", expected " + std::string(expected));
+  throw Error(ErrorCode::invalid_metadata, "member \"" + std::string(member) + "\" is missing from " +
+                                               std::string(document) + ", expected " + std::string(expected));
 }
 
 const JsonObject& members_of(const Json& value, std::string_view document) {
   if (!value.is_object())
-    throw Error(ErrorCode::invalid_metadata, std::string(document) + ": found " + shown(value) + ", expected a JSON object");
+    throw Error(ErrorCode::invalid_metadata,
+                std::string(document) + ": found " + shown(value) + ", expected a JSON object");
   return value.as_object();
 }
 
-const Json& required(const JsonObject& members, std::string_view name, std::string_view document, std::string_view expected) {
+const Json& required(const JsonObject& members, std::string_view name, std::string_view document,
+                     std::string_view expected) {
   const Json* value = members.find(name);
   if (!value) fail_missing(document, name, expected);
   return *value;
@@ -130,8 +137,9 @@ Shape extents_of(const Json& value, std::string_view member, std::uint64_t minim
   if (!value.is_array()) fail(member, value, "a list of integers, one a dimension");
   const JsonArray& items = value.as_array();
   if (items.size() > max_dimensions)
-    throw Error(ErrorCode::resource_limit, "member \"" + std::string(member) + "\" has " + std::to_string(items.size()) +
-                                               " dimensions, at most " + std::to_string(max_dimensions) + " are supported");
+    throw Error(ErrorCode::resource_limit, "member \"" + std::string(member) + "\" has " +
+                                               std::to_string(items.size()) + " dimensions, at most " +
+                                               std::to_string(max_dimensions) + " are supported");
   Shape extents;
   extents.reserve(items.size());
   for (std::size_t i = 0; i < items.size(); ++i)
@@ -156,32 +164,38 @@ Extension extension_of(const Json& value, std::string_view member, bool optional
     extension.name = value.as_string();
   } else if (value.is_object()) {
     const JsonObject& members = value.as_object();
-    extension.name = text_of(required(members, "name", "\"" + at + "\"", "the name of the extension"), at + ".name", "a name");
+    extension.name = text_of(required(members, "name", "\"" + at + "\"", "the name of the extension"),
+                             at + ".name", "a name");
     if (const Json* configuration = members.find("configuration")) {
       if (!configuration->is_object()) fail(at + ".configuration", *configuration, "an object");
       extension.configuration = configuration->as_object();
     }
     extension.must_understand = must_understand_of(members, member);
     if (!extension.must_understand && !optional)
-      throw Error(ErrorCode::invalid_metadata,
-                  "member \"" + at + "\": must_understand is false, but this member must always be understood");
+      throw Error(
+          ErrorCode::invalid_metadata,
+          "member \"" + at + "\": must_understand is false, but this member must always be understood");
     for (const auto& [name, other] : members)
-      if (name != "name" && name != "configuration" && name != "must_understand") extension.others.set(name, other);
+      if (name != "name" && name != "configuration" && name != "must_understand")
+        extension.others.set(name, other);
   } else {
     fail(member, value, "a name, or an object with \"name\" and \"configuration\"");
   }
   if (extension.name.empty() || std::any_of(extension.name.begin(), extension.name.end(), [](char c) {
         return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
       }))
-    throw Error(ErrorCode::invalid_metadata, "member \"" + at + "\": found the name " + quoted(extension.name) +
-                                                 ", expected a name of lower-case letters, digits, \"-\", \"_\" and \".\"");
+    throw Error(ErrorCode::invalid_metadata,
+                "member \"" + at + "\": found the name " + quoted(extension.name) +
+                    ", expected a name of lower-case letters, digits, \"-\", \"_\" and \".\"");
   if (warn && !is_name(extension.name) && extension.name.find("://") == std::string::npos)
     warn("member \"" + at + "\": the name " + quoted(extension.name) +
-         " does not follow the rule for names (a lower-case letter, then lower-case letters, digits, \"-\", \"_\" and \".\")");
+         " does not follow the rule for names (a lower-case letter, then lower-case letters, digits, \"-\", "
+         "\"_\" and \".\")");
   return extension;
 }
 
-void warn_unknown(const JsonObject& members, std::initializer_list<std::string_view> known, std::string_view member, const Warn& warn) {
+void warn_unknown(const JsonObject& members, std::initializer_list<std::string_view> known,
+                  std::string_view member, const Warn& warn) {
   if (!warn) return;
   std::string names;
   std::size_t count = 0;
@@ -190,17 +204,20 @@ void warn_unknown(const JsonObject& members, std::initializer_list<std::string_v
     if (++count <= 5) names += (names.empty() ? "" : ", ") + quoted(name);
   }
   if (count > 5) names += " and " + std::to_string(count - 5) + " more";
-  if (count > 0) warn("member \"" + std::string(member) + "\" has unknown members, which are ignored: " + names);
+  if (count > 0)
+    warn("member \"" + std::string(member) + "\" has unknown members, which are ignored: " + names);
 }
 
 const JsonObject& v3_members_of(const Json& document, std::string_view node_type) {
   const JsonObject& members = members_of(document, "zarr.json");
   const Json* format = members.find("zarr_format");
   for (std::string_view sign : {"metadata_encoding", "chunk_memory_layout"})
-    if (members.contains(sign) || (format && format->is_string() && format->as_string().find("://") != std::string::npos))
-      throw Error(ErrorCode::unsupported, "the document is of a draft of Zarr v3 from before version 3.0 (it has " +
-                                              (members.contains(sign) ? quoted(sign) : "zarr_format " + shown(*format)) +
-                                              "), a different format that is not supported; write the data again as Zarr v3");
+    if (members.contains(sign) ||
+        (format && format->is_string() && format->as_string().find("://") != std::string::npos))
+      throw Error(ErrorCode::unsupported,
+                  "the document is of a draft of Zarr v3 from before version 3.0 (it has " +
+                      (members.contains(sign) ? quoted(sign) : "zarr_format " + shown(*format)) +
+                      "), a different format that is not supported; write the data again as Zarr v3");
   const Json& version = required(members, "zarr_format", "zarr.json", "3");
   if (version.to_uint64() != std::uint64_t{3}) fail("zarr_format", version, "3");
   const std::string expected = quoted(node_type);
@@ -214,12 +231,14 @@ JsonObject extra_members_of(const JsonObject& members, std::initializer_list<std
   for (const auto& [name, value] : members) {
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
     if (!value.is_object())
-      throw Error(ErrorCode::invalid_metadata, "unknown member " + quoted(name) + ": found " + shown(value) +
-                                                   ", expected an object with \"must_understand\": false, or no such member");
+      throw Error(ErrorCode::invalid_metadata,
+                  "unknown member " + quoted(name) + ": found " + shown(value) +
+                      ", expected an object with \"must_understand\": false, or no such member");
     if (must_understand_of(value.as_object(), name))
-      throw Error(ErrorCode::unsupported, "unknown member " + quoted(name) +
-                                              " must be understood to read this node, and is not; members that may be ignored say "
-                                              "\"must_understand\": false");
+      throw Error(ErrorCode::unsupported,
+                  "unknown member " + quoted(name) +
+                      " must be understood to read this node, and is not; members that may be ignored say "
+                      "\"must_understand\": false");
     extra.set(name, value);
   }
   return extra;

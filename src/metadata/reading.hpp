@@ -29,7 +29,8 @@ std::string quoted(std::string_view text);
 
 // The members of a document that must be an object; `document` is its name for messages, e.g. ".zarray".
 const JsonObject& members_of(const Json& value, std::string_view document);
-const Json& required(const JsonObject& members, std::string_view name, std::string_view document, std::string_view expected);
+const Json& required(const JsonObject& members, std::string_view name, std::string_view document,
+                     std::string_view expected);
 const std::string& text_of(const Json& value, std::string_view member, std::string_view expected);
 
 // One length. Integers only: 3.0 is none.
@@ -51,7 +52,8 @@ struct Extension {
 Extension extension_of(const Json& value, std::string_view member, bool optional, const Warn& warn);
 
 // Warns of members other than those known.
-void warn_unknown(const JsonObject& members, std::initializer_list<std::string_view> known, std::string_view member, const Warn& warn);
+void warn_unknown(const JsonObject& members, std::initializer_list<std::string_view> known,
+                  std::string_view member, const Warn& warn);
 
 // Checks what array and group documents of v3 have in common: an object, not of a draft before 3.0, zarr_format 3, the node type.
 const JsonObject& v3_members_of(const Json& document, std::string_view node_type);

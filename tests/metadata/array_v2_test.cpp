@@ -50,7 +50,8 @@ TEST(ArrayV2, WritesAsZarrPythonDoes) {
 }
 
 TEST(ArrayV2, EveryMemberIsRequired) {
-  for (const char* member : {"zarr_format", "shape", "chunks", "dtype", "compressor", "fill_value", "order", "filters"}) {
+  for (const char* member :
+       {"zarr_format", "shape", "chunks", "dtype", "compressor", "fill_value", "order", "filters"}) {
     SCOPED_TRACE(member);
     expect_error(ErrorCode::invalid_metadata, std::string("\"") + member + "\" is missing from .zarray",
                  [&] { ArrayMetadata::from_v2(testing::without(sound_v2, member), {}); });
@@ -60,7 +61,9 @@ TEST(ArrayV2, EveryMemberIsRequired) {
 TEST(ArrayV2, DimensionSeparator) {
   EXPECT_EQ(read_v2("{}").chunk_key_encoding.separator, '.');
   EXPECT_EQ(read_v2("{}", {.missing_separator_is_slash = true}).chunk_key_encoding.separator, '/');
-  EXPECT_EQ(read_v2(R"({"dimension_separator": "."})", {.missing_separator_is_slash = true}).chunk_key_encoding.separator, '.');
+  EXPECT_EQ(read_v2(R"({"dimension_separator": "."})", {.missing_separator_is_slash = true})
+                .chunk_key_encoding.separator,
+            '.');
   EXPECT_EQ(read_v2(R"({"dimension_separator": "/"})").chunk_key_encoding.separator, '/');
 }
 
@@ -87,7 +90,8 @@ TEST(ArrayV2, LenientCasesWarnAndAreErrorsWhenStrict) {
     expect_error(ErrorCode::invalid_metadata, "strict", [&] { read_v2(c.changes, {.strict = true}); });
     expect_equal(rewritten(array), array);  // what we write needs no leniency
   }
-  EXPECT_THAT(read_v2(R"({"shape": [0, 10], "chunks": [0, 10]})").chunk_grid.chunk_shape(), ElementsAre(1, 10));
+  EXPECT_THAT(read_v2(R"({"shape": [0, 10], "chunks": [0, 10]})").chunk_grid.chunk_shape(),
+              ElementsAre(1, 10));
   EXPECT_THAT(read_v2(R"({"filters": []})").filters, IsEmpty());
 }
 
@@ -110,22 +114,29 @@ TEST(ArrayV2, ObjectCodecTellsTheType) {
   const struct {
     const char* id;
     TypeId type;
-  } cases[] = {{"vlen-utf8", TypeId::string}, {"vlen-bytes", TypeId::bytes}, {"categorize", TypeId::string}, {"json2", TypeId::object},
-               {"json", TypeId::object},      {"msgpack2", TypeId::object},  {"msgpack", TypeId::object},    {"vlen-array", TypeId::object},
-               {"pickle", TypeId::object},    {"fill_hdf_strings", TypeId::object}};
+  } cases[] = {{"vlen-utf8", TypeId::string},  {"vlen-bytes", TypeId::bytes},
+               {"categorize", TypeId::string}, {"json2", TypeId::object},
+               {"json", TypeId::object},       {"msgpack2", TypeId::object},
+               {"msgpack", TypeId::object},    {"vlen-array", TypeId::object},
+               {"pickle", TypeId::object},     {"fill_hdf_strings", TypeId::object}};
   for (const auto& c : cases) {
     SCOPED_TRACE(c.id);
     const std::string codec = std::string(R"({"id": ")") + c.id + "\"}";
-    const ArrayMetadata filter = read_v2(R"({"dtype": "|O", "fill_value": null, "compressor": {"id": "zstd"}, "filters": [)" + codec + "]}");
+    const ArrayMetadata filter = read_v2(
+        R"({"dtype": "|O", "fill_value": null, "compressor": {"id": "zstd"}, "filters": [)" + codec + "]}");
     EXPECT_EQ(filter.data_type.id(), c.type);
     EXPECT_EQ(*filter.to_v2_zarray().find("dtype"), Json("|O"));
     expect_equal(rewritten(filter), filter);
-    const ArrayMetadata compressor = read_v2(R"({"dtype": "|O", "fill_value": null, "compressor": )" + codec + "}");
+    const ArrayMetadata compressor =
+        read_v2(R"({"dtype": "|O", "fill_value": null, "compressor": )" + codec + "}");
     EXPECT_EQ(compressor.data_type.id(), c.type);
   }
   // the first object codec counts; others may stand before it
-  EXPECT_EQ(read_v2(R"({"dtype": "|O", "fill_value": "", "filters": [{"id": "delta"}, {"id": "vlen-bytes"}, {"id": "json2"}]})").data_type.id(),
-            TypeId::bytes);
+  EXPECT_EQ(
+      read_v2(
+          R"({"dtype": "|O", "fill_value": "", "filters": [{"id": "delta"}, {"id": "vlen-bytes"}, {"id": "json2"}]})")
+          .data_type.id(),
+      TypeId::bytes);
 }
 
 TEST(ArrayV2, ObjectsWithoutObjectCodecAreRefused) {
@@ -134,13 +145,15 @@ TEST(ArrayV2, ObjectsWithoutObjectCodecAreRefused) {
     read_v2(R"({"dtype": "|O", "filters": [{"id": "delta"}], "compressor": {"id": "zlib"}})");
   });
   expect_error(ErrorCode::unsupported_data_type, "variable length", [] {
-    read_v2(R"({"dtype": [["a", "<i4"], ["b", "|O"]], "fill_value": null, "filters": [{"id": "vlen-utf8"}]})");
+    read_v2(
+        R"({"dtype": [["a", "<i4"], ["b", "|O"]], "fill_value": null, "filters": [{"id": "vlen-utf8"}]})");
   });
 }
 
 TEST(ArrayV2, ObjectFillValues) {
   const auto fill = [](const std::string& id, const std::string& value) {
-    return read_v2(R"({"dtype": "|O", "filters": [{"id": ")" + id + R"("}], "fill_value": )" + value + "}").fill_value;
+    return read_v2(R"({"dtype": "|O", "filters": [{"id": ")" + id + R"("}], "fill_value": )" + value + "}")
+        .fill_value;
   };
   EXPECT_EQ(fill("vlen-utf8", "\"é\"").string(), "é");
   EXPECT_EQ(fill("vlen-utf8", "null").string(), "");
@@ -158,15 +171,18 @@ TEST(ArrayV2, StringTypesNeedTheirObjectCodecToBeWritten) {
 }
 
 TEST(ArrayV2, StructuredTypes) {
-  const ArrayMetadata array = read_v2(R"({"dtype": [["a", "|u1"], ["b", [["c", ">i2"], ["d", "<f4", [2, 2]]]]], "fill_value": null})");
+  const ArrayMetadata array = read_v2(
+      R"({"dtype": [["a", "|u1"], ["b", [["c", ">i2"], ["d", "<f4", [2, 2]]]]], "fill_value": null})");
   EXPECT_EQ(array.data_type.id(), TypeId::structured);
   EXPECT_EQ(array.data_type.item_size(), 19u);
-  EXPECT_EQ(*array.to_v2_zarray().find("dtype"), Json::parse(R"([["a", "|u1"], ["b", [["c", ">i2"], ["d", "<f4", [2, 2]]]]])"));
+  EXPECT_EQ(*array.to_v2_zarray().find("dtype"),
+            Json::parse(R"([["a", "|u1"], ["b", [["c", ">i2"], ["d", "<f4", [2, 2]]]]])"));
   expect_equal(rewritten(array), array);
 }
 
 TEST(ArrayV2, AttributesKeepTheirValues) {
-  const Json zattrs = Json::parse(R"({"n": NaN, "i": -Infinity, "big": 18446744073709551615, "text": "é", "nested": {"b": 1, "a": [1.0, 1e3]}})");
+  const Json zattrs = Json::parse(
+      R"({"n": NaN, "i": -Infinity, "big": 18446744073709551615, "text": "é", "nested": {"b": 1, "a": [1.0, 1e3]}})");
   const ArrayMetadata array = ArrayMetadata::from_v2(Json::parse(sound_v2), zattrs, {.strict = true});
   EXPECT_EQ(Json(array.attributes).dump(), zattrs.dump());
   const auto documents = array.to_documents();
@@ -187,28 +203,37 @@ TEST(ArrayV2, AttributesKeepTheirValues) {
     },
     "text": "\u00e9"
 })");
-  expect_error(ErrorCode::invalid_metadata, ".zattrs", [] { ArrayMetadata::from_v2(Json::parse(sound_v2), JsonArray{}); });
+  expect_error(ErrorCode::invalid_metadata, ".zattrs",
+               [] { ArrayMetadata::from_v2(Json::parse(sound_v2), JsonArray{}); });
 }
 
 TEST(ArrayV2, DimensionNames) {
   const auto names = [](const std::string& zattrs, const std::string& changes = "{}") {
     std::vector<std::string> found;
-    for (const auto& name : ArrayMetadata::from_v2(changed(sound_v2, changes), Json::parse(zattrs)).dimension_names)
+    for (const auto& name :
+         ArrayMetadata::from_v2(changed(sound_v2, changes), Json::parse(zattrs)).dimension_names)
       found.push_back(name.value());
     return found;
   };
   EXPECT_THAT(names(R"({"_ARRAY_DIMENSIONS": ["lat", "lon"]})"), ElementsAre("lat", "lon"));
   EXPECT_THAT(names(R"({"_ARRAY_DIMENSIONS": ["a/b", ""]})"), ElementsAre("a/b", ""));
-  for (const char* zattrs : {R"({"_ARRAY_DIMENSIONS": ["lat"]})", R"({"_ARRAY_DIMENSIONS": "lat"})", R"({"_ARRAY_DIMENSIONS": ["lat", 1]})",
-                             R"({"_ARRAY_DIMENSIONS": ["lat", null]})", R"({"_ARRAY_DIMENSIONS": null})", R"({"_nczarr_array": 1})",
-                             R"({"_nczarr_array": {"dimrefs": ["/a"]}})", R"({"_nczarr_array": {"dimrefs": {}}})", "{}"})
+  for (const char* zattrs :
+       {R"({"_ARRAY_DIMENSIONS": ["lat"]})", R"({"_ARRAY_DIMENSIONS": "lat"})",
+        R"({"_ARRAY_DIMENSIONS": ["lat", 1]})", R"({"_ARRAY_DIMENSIONS": ["lat", null]})",
+        R"({"_ARRAY_DIMENSIONS": null})", R"({"_nczarr_array": 1})",
+        R"({"_nczarr_array": {"dimrefs": ["/a"]}})", R"({"_nczarr_array": {"dimrefs": {}}})", "{}"})
     EXPECT_THAT(names(zattrs), IsEmpty()) << zattrs;
-  EXPECT_THAT(names(R"({"_nczarr_array": {"dimension_references": ["/g/lat", "/lon"], "storage": "chunked"}})"), ElementsAre("lat", "lon"));
+  EXPECT_THAT(
+      names(R"({"_nczarr_array": {"dimension_references": ["/g/lat", "/lon"], "storage": "chunked"}})"),
+      ElementsAre("lat", "lon"));
   EXPECT_THAT(names(R"({"_nczarr_array": {"dimrefs": ["/g/lat", "lon"]}})"), ElementsAre("lat", "lon"));
-  EXPECT_THAT(names("{}", R"({"_NCZARR_ARRAY": {"dimrefs": ["/g/h/lat", "/lon"]}})"), ElementsAre("lat", "lon"));
+  EXPECT_THAT(names("{}", R"({"_NCZARR_ARRAY": {"dimrefs": ["/g/h/lat", "/lon"]}})"),
+              ElementsAre("lat", "lon"));
   EXPECT_THAT(names(R"({"_NCZARR_ARRAY": {"dimrefs": ["/g/h/lat", "/lon"]}})"), ElementsAre("lat", "lon"));
-  EXPECT_THAT(names(R"({"_ARRAY_DIMENSIONS": ["y", "x"], "_nczarr_array": {"dimrefs": ["/lat", "/lon"]}})"), ElementsAre("y", "x"));
-  EXPECT_THAT(names(R"({"_ARRAY_DIMENSIONS": ["y"], "_nczarr_array": {"dimrefs": ["/lat", "/lon"]}})"), ElementsAre("lat", "lon"));
+  EXPECT_THAT(names(R"({"_ARRAY_DIMENSIONS": ["y", "x"], "_nczarr_array": {"dimrefs": ["/lat", "/lon"]}})"),
+              ElementsAre("y", "x"));
+  EXPECT_THAT(names(R"({"_ARRAY_DIMENSIONS": ["y"], "_nczarr_array": {"dimrefs": ["/lat", "/lon"]}})"),
+              ElementsAre("lat", "lon"));
 }
 
 TEST(ArrayV2, DimensionNamesAreWrittenWhereTheyCameFrom) {

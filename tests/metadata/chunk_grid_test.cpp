@@ -12,9 +12,13 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-ChunkGrid read(const std::string& text, std::size_t ndim) { return ChunkGrid::from_json(Json::parse(text), ndim); }
+ChunkGrid read(const std::string& text, std::size_t ndim) {
+  return ChunkGrid::from_json(Json::parse(text), ndim);
+}
 ChunkGrid rectilinear(const std::string& chunk_shapes, std::size_t ndim) {
-  return read(R"({"name":"rectilinear","configuration":{"kind":"inline","chunk_shapes":)" + chunk_shapes + "}}", ndim);
+  return read(
+      R"({"name":"rectilinear","configuration":{"kind":"inline","chunk_shapes":)" + chunk_shapes + "}}",
+      ndim);
 }
 
 void expect_error(ErrorCode code, const std::string& part, const std::function<void()>& action) {
@@ -63,7 +67,8 @@ TEST(ChunkGrid, RectilinearExamplesOfTheSpecification) {
   const struct {
     const char* chunk_shapes;
     std::vector<std::uint64_t> edges;  // of the chunks that hold elements of a dimension of 6
-  } cases[] = {{"[4]", {4, 4}}, {"[[[4,2]]]", {4, 4}}, {"[[[1,3],3]]", {1, 1, 1, 3}}, {"[[4,4,4]]", {4, 4}}, {"[[1,2,3]]", {1, 2, 3}}, {"[6]", {6}}};
+  } cases[] = {{"[4]", {4, 4}},       {"[[[4,2]]]", {4, 4}},    {"[[[1,3],3]]", {1, 1, 1, 3}},
+               {"[[4,4,4]]", {4, 4}}, {"[[1,2,3]]", {1, 2, 3}}, {"[6]", {6}}};
   for (const auto& c : cases) {
     SCOPED_TRACE(c.chunk_shapes);
     const ChunkGrid grid = rectilinear(c.chunk_shapes, 1);
@@ -73,7 +78,8 @@ TEST(ChunkGrid, RectilinearExamplesOfTheSpecification) {
     for (std::size_t i = 0; i < c.edges.size(); ++i) {
       EXPECT_EQ(grid.chunk_edge(0, i), c.edges[i]);
       EXPECT_EQ(grid.chunk_start(0, i), start);
-      for (std::uint64_t p = start; p < start + c.edges[i] && p < 6; ++p) EXPECT_EQ(grid.chunk_at(0, p), i) << p;
+      for (std::uint64_t p = start; p < start + c.edges[i] && p < 6; ++p)
+        EXPECT_EQ(grid.chunk_at(0, p), i) << p;
       start += c.edges[i];
     }
     EXPECT_EQ(ChunkGrid::from_json(grid.to_json(), 1), grid);
@@ -113,24 +119,33 @@ TEST(ChunkGrid, RectilinearHugeCountsAreNotExpanded) {
 }
 
 TEST(ChunkGrid, RectilinearWritesRuns) {
-  EXPECT_EQ(rectilinear("[[2,2,2,3,[3,2],1],5]", 2).to_json().dump(),
-            R"({"name": "rectilinear", "configuration": {"kind": "inline", "chunk_shapes": [[[2, 3], [3, 3], 1], 5]}})");
+  EXPECT_EQ(
+      rectilinear("[[2,2,2,3,[3,2],1],5]", 2).to_json().dump(),
+      R"({"name": "rectilinear", "configuration": {"kind": "inline", "chunk_shapes": [[[2, 3], [3, 3], 1], 5]}})");
   EXPECT_EQ(rectilinear("[[2,2]]", 1), rectilinear("[[[2,2]]]", 1));
   EXPECT_FALSE(rectilinear("[[2]]", 1) == rectilinear("[2]", 1));
   EXPECT_FALSE(rectilinear("[2]", 1) == ChunkGrid::regular({2}));
-  EXPECT_EQ(ChunkGrid::regular({2, 3}).to_json().dump(), R"({"name": "regular", "configuration": {"chunk_shape": [2, 3]}})");
+  EXPECT_EQ(ChunkGrid::regular({2, 3}).to_json().dump(),
+            R"({"name": "regular", "configuration": {"chunk_shape": [2, 3]}})");
   EXPECT_EQ(rectilinear("[]", 0).ndim(), 0u);
 }
 
 TEST(ChunkGrid, RectilinearFromDimensions) {
-  const ChunkGrid grid = ChunkGrid::rectilinear({{.runs = {{.edge = 4}}, .repeat = true}, {.runs = {{2, 1}, {2, 3}, {1, 1}}}});
+  const ChunkGrid grid =
+      ChunkGrid::rectilinear({{.runs = {{.edge = 4}}, .repeat = true}, {.runs = {{2, 1}, {2, 3}, {1, 1}}}});
   EXPECT_EQ(grid.dimensions()[1].runs.size(), 2u);
   EXPECT_THAT(grid.grid_shape(Shape{9, 9}), ElementsAre(3, 5));
   expect_error(ErrorCode::invalid_metadata, "run of 0", [] { ChunkGrid::rectilinear({{.runs = {{2, 0}}}}); });
-  expect_error(ErrorCode::invalid_metadata, "edge of 0", [] { ChunkGrid::rectilinear({{.runs = {{0, 1}}}}); });
+  expect_error(ErrorCode::invalid_metadata, "edge of 0", [] {
+    ChunkGrid::rectilinear({{.runs = {{0, 1}}}});
+  });
   expect_error(ErrorCode::invalid_metadata, "no chunk edges", [] { ChunkGrid::rectilinear({{}}); });
-  expect_error(ErrorCode::invalid_metadata, "single", [] { ChunkGrid::rectilinear({{.runs = {{2, 1}, {3, 1}}, .repeat = true}}); });
-  expect_error(ErrorCode::invalid_metadata, "single", [] { ChunkGrid::rectilinear({{.runs = {{2, 2}}, .repeat = true}}); });
+  expect_error(ErrorCode::invalid_metadata, "single", [] {
+    ChunkGrid::rectilinear({{.runs = {{2, 1}, {3, 1}}, .repeat = true}});
+  });
+  expect_error(ErrorCode::invalid_metadata, "single", [] {
+    ChunkGrid::rectilinear({{.runs = {{2, 2}}, .repeat = true}});
+  });
 }
 
 TEST(ChunkGrid, HostileDocuments) {
@@ -146,35 +161,61 @@ TEST(ChunkGrid, HostileDocuments) {
       {R"({"name":7})", 1, ErrorCode::invalid_metadata, "name"},
       {R"("regular")", 1, ErrorCode::invalid_metadata, "chunk_shape"},
       {R"("hexagonal")", 1, ErrorCode::unsupported, "hexagonal"},
-      {R"({"name":"zarrs.regular_bounded","configuration":{"chunk_shape":[2]}})", 1, ErrorCode::unsupported, "regular_bounded"},
+      {R"({"name":"zarrs.regular_bounded","configuration":{"chunk_shape":[2]}})", 1, ErrorCode::unsupported,
+       "regular_bounded"},
       {R"({"name":"regular","configuration":[]})", 1, ErrorCode::invalid_metadata, "configuration"},
       {R"({"name":"regular","configuration":null})", 1, ErrorCode::invalid_metadata, "configuration"},
       {R"({"name":"regular","configuration":{"chunk_shape":3}})", 1, ErrorCode::invalid_metadata, "found 3"},
-      {R"({"name":"regular","configuration":{"chunk_shape":[0]}})", 1, ErrorCode::invalid_metadata, "found 0"},
-      {R"({"name":"regular","configuration":{"chunk_shape":[-1]}})", 1, ErrorCode::invalid_metadata, "found -1"},
-      {R"({"name":"regular","configuration":{"chunk_shape":[1.0]}})", 1, ErrorCode::invalid_metadata, "found 1.0"},
-      {R"({"name":"regular","configuration":{"chunk_shape":["1"]}})", 1, ErrorCode::invalid_metadata, "found \"1\""},
-      {R"({"name":"regular","configuration":{"chunk_shape":[true]}})", 1, ErrorCode::invalid_metadata, "found true"},
-      {R"({"name":"regular","configuration":{"chunk_shape":[18446744073709551616]}})", 1, ErrorCode::invalid_metadata, "18446744073709551616"},
-      {R"({"name":"regular","configuration":{"chunk_shape":[9223372036854775808]}})", 1, ErrorCode::invalid_metadata, "2^63 - 1"},
-      {R"({"name":"regular","configuration":{"chunk_shape":[1,2]}})", 1, ErrorCode::invalid_metadata, "1 entries"},
-      {R"({"name":"regular","configuration":{"chunk_shape":[1]},"must_understand":false})", 1, ErrorCode::invalid_metadata, "must_understand"},
-      {R"({"name":"regular","configuration":{"chunk_shape":[1]},"must_understand":1})", 1, ErrorCode::invalid_metadata, "must_understand"},
-      {R"({"name":"rectilinear","configuration":{"chunk_shapes":[1]}})", 1, ErrorCode::invalid_metadata, "kind"},
-      {R"({"name":"rectilinear","configuration":{"kind":"file","chunk_shapes":[1]}})", 1, ErrorCode::invalid_metadata, "inline"},
-      {R"({"name":"rectilinear","configuration":{"kind":1,"chunk_shapes":[1]}})", 1, ErrorCode::invalid_metadata, "inline"},
-      {R"({"name":"rectilinear","configuration":{"kind":"inline"}})", 1, ErrorCode::invalid_metadata, "chunk_shapes"},
-      {R"({"name":"rectilinear","configuration":{"kind":"inline","chunk_shapes":5}})", 1, ErrorCode::invalid_metadata, "found 5"},
-      {R"({"name":"rectilinear","configuration":{"kind":"inline","chunk_shapes":[1,2]}})", 1, ErrorCode::invalid_metadata, "1 entries"},
-      {R"({"name":"rectilinear","configuration":{"kind":"inline","chunk_shapes":[0]}})", 1, ErrorCode::invalid_metadata, "found 0"},
-      {R"({"name":"rectilinear","configuration":{"kind":"inline","chunk_shapes":[[]]}})", 1, ErrorCode::invalid_metadata, "found []"},
-      {R"({"name":"rectilinear","configuration":{"kind":"inline","chunk_shapes":[[[1]]]}})", 1, ErrorCode::invalid_metadata, "[edge, count]"},
-      {R"({"name":"rectilinear","configuration":{"kind":"inline","chunk_shapes":[[[1,2,3]]]}})", 1, ErrorCode::invalid_metadata, "[edge, count]"},
-      {R"({"name":"rectilinear","configuration":{"kind":"inline","chunk_shapes":[[[1,0]]]}})", 1, ErrorCode::invalid_metadata, "found 0"},
-      {R"({"name":"rectilinear","configuration":{"kind":"inline","chunk_shapes":[[[[1,2],2]]]}})", 1, ErrorCode::invalid_metadata, "found [1, 2]"},
-      {R"({"name":"rectilinear","configuration":{"kind":"inline","chunk_shapes":[[[9223372036854775807,9223372036854775807]]]}})", 1, ErrorCode::resource_limit, "2^63"},
-      {R"({"name":"rectilinear","configuration":{"kind":"inline","chunk_shapes":[[9223372036854775807,1]]}})", 1, ErrorCode::resource_limit, "2^63"},
-      {R"({"name":"rectilinear","configuration":{"kind":"inline","chunk_shapes":[{"a":1}]}})", 1, ErrorCode::invalid_metadata, "{\"a\": 1}"},
+      {R"({"name":"regular","configuration":{"chunk_shape":[0]}})", 1, ErrorCode::invalid_metadata,
+       "found 0"},
+      {R"({"name":"regular","configuration":{"chunk_shape":[-1]}})", 1, ErrorCode::invalid_metadata,
+       "found -1"},
+      {R"({"name":"regular","configuration":{"chunk_shape":[1.0]}})", 1, ErrorCode::invalid_metadata,
+       "found 1.0"},
+      {R"({"name":"regular","configuration":{"chunk_shape":["1"]}})", 1, ErrorCode::invalid_metadata,
+       "found \"1\""},
+      {R"({"name":"regular","configuration":{"chunk_shape":[true]}})", 1, ErrorCode::invalid_metadata,
+       "found true"},
+      {R"({"name":"regular","configuration":{"chunk_shape":[18446744073709551616]}})", 1,
+       ErrorCode::invalid_metadata, "18446744073709551616"},
+      {R"({"name":"regular","configuration":{"chunk_shape":[9223372036854775808]}})", 1,
+       ErrorCode::invalid_metadata, "2^63 - 1"},
+      {R"({"name":"regular","configuration":{"chunk_shape":[1,2]}})", 1, ErrorCode::invalid_metadata,
+       "1 entries"},
+      {R"({"name":"regular","configuration":{"chunk_shape":[1]},"must_understand":false})", 1,
+       ErrorCode::invalid_metadata, "must_understand"},
+      {R"({"name":"regular","configuration":{"chunk_shape":[1]},"must_understand":1})", 1,
+       ErrorCode::invalid_metadata, "must_understand"},
+      {R"({"name":"rectilinear","configuration":{"chunk_shapes":[1]}})", 1, ErrorCode::invalid_metadata,
+       "kind"},
+      {R"({"name":"rectilinear","configuration":{"kind":"file","chunk_shapes":[1]}})", 1,
+       ErrorCode::invalid_metadata, "inline"},
+      {R"({"name":"rectilinear","configuration":{"kind":1,"chunk_shapes":[1]}})", 1,
+       ErrorCode::invalid_metadata, "inline"},
+      {R"({"name":"rectilinear","configuration":{"kind":"inline"}})", 1, ErrorCode::invalid_metadata,
+       "chunk_shapes"},
+      {R"({"name":"rectilinear","configuration":{"kind":"inline","chunk_shapes":5}})", 1,
+       ErrorCode::invalid_metadata, "found 5"},
+      {R"({"name":"rectilinear","configuration":{"kind":"inline","chunk_shapes":[1,2]}})", 1,
+       ErrorCode::invalid_metadata, "1 entries"},
+      {R"({"name":"rectilinear","configuration":{"kind":"inline","chunk_shapes":[0]}})", 1,
+       ErrorCode::invalid_metadata, "found 0"},
+      {R"({"name":"rectilinear","configuration":{"kind":"inline","chunk_shapes":[[]]}})", 1,
+       ErrorCode::invalid_metadata, "found []"},
+      {R"({"name":"rectilinear","configuration":{"kind":"inline","chunk_shapes":[[[1]]]}})", 1,
+       ErrorCode::invalid_metadata, "[edge, count]"},
+      {R"({"name":"rectilinear","configuration":{"kind":"inline","chunk_shapes":[[[1,2,3]]]}})", 1,
+       ErrorCode::invalid_metadata, "[edge, count]"},
+      {R"({"name":"rectilinear","configuration":{"kind":"inline","chunk_shapes":[[[1,0]]]}})", 1,
+       ErrorCode::invalid_metadata, "found 0"},
+      {R"({"name":"rectilinear","configuration":{"kind":"inline","chunk_shapes":[[[[1,2],2]]]}})", 1,
+       ErrorCode::invalid_metadata, "found [1, 2]"},
+      {R"({"name":"rectilinear","configuration":{"kind":"inline","chunk_shapes":[[[9223372036854775807,9223372036854775807]]]}})",
+       1, ErrorCode::resource_limit, "2^63"},
+      {R"({"name":"rectilinear","configuration":{"kind":"inline","chunk_shapes":[[9223372036854775807,1]]}})",
+       1, ErrorCode::resource_limit, "2^63"},
+      {R"({"name":"rectilinear","configuration":{"kind":"inline","chunk_shapes":[{"a":1}]}})", 1,
+       ErrorCode::invalid_metadata, "{\"a\": 1}"},
   };
   for (const auto& c : cases) {
     SCOPED_TRACE(c.text);
@@ -185,12 +226,18 @@ TEST(ChunkGrid, HostileDocuments) {
 TEST(ChunkGrid, LenientCasesWarn) {
   std::vector<std::string> warnings;
   const auto warn = [&](const std::string& sentence) { warnings.push_back(sentence); };
-  const auto read_warning = [&](const char* text) { return ChunkGrid::from_json(Json::parse(text), 1, warn); };
-  EXPECT_EQ(read_warning(R"({"name":"rectangular","configuration":{"chunk_shape":[[1,2]]}})"), rectilinear("[[1,2]]", 1));
-  EXPECT_EQ(read_warning(R"({"name":"regular","configuration":{"chunk_shape":[2],"x":1}})"), ChunkGrid::regular({2}));
-  EXPECT_EQ(read_warning(R"({"name":"regular","configuration":{"chunk_shape":[2]},"y":1})"), ChunkGrid::regular({2}));
+  const auto read_warning = [&](const char* text) {
+    return ChunkGrid::from_json(Json::parse(text), 1, warn);
+  };
+  EXPECT_EQ(read_warning(R"({"name":"rectangular","configuration":{"chunk_shape":[[1,2]]}})"),
+            rectilinear("[[1,2]]", 1));
+  EXPECT_EQ(read_warning(R"({"name":"regular","configuration":{"chunk_shape":[2],"x":1}})"),
+            ChunkGrid::regular({2}));
+  EXPECT_EQ(read_warning(R"({"name":"regular","configuration":{"chunk_shape":[2]},"y":1})"),
+            ChunkGrid::regular({2}));
   EXPECT_THAT(warnings, ElementsAre(HasSubstr("rectangular"), HasSubstr("\"x\""), HasSubstr("\"y\"")));
-  EXPECT_EQ(read(R"({"name":"regular","configuration":{"chunk_shape":[2],"x":1}})", 1), ChunkGrid::regular({2}));
+  EXPECT_EQ(read(R"({"name":"regular","configuration":{"chunk_shape":[2],"x":1}})", 1),
+            ChunkGrid::regular({2}));
 }
 
 }  // namespace

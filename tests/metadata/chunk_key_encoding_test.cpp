@@ -33,13 +33,37 @@ TEST(ChunkKeyEncoding, Keys) {
 }
 
 TEST(ChunkKeyEncoding, ParsesCanonicalKeysOnly) {
-  for (const char* key : {"", "c", "c/", "c/1", "c/1/", "c/1/2/3", "c/01/2", "c/1/02", "c/00/0", "c/-1/2", "c/+1/2", "c/ 1/2", "c/1/2 ", "c/1.2",
-                          "C/1/2", "/1/2", "1/2", "c1/2", "c/1//2", "c/a/b", "c/0x1/2", "c/18446744073709551616/0", "c/1/2/", "zarr.json",
+  for (const char* key : {"",
+                          "c",
+                          "c/",
+                          "c/1",
+                          "c/1/",
+                          "c/1/2/3",
+                          "c/01/2",
+                          "c/1/02",
+                          "c/00/0",
+                          "c/-1/2",
+                          "c/+1/2",
+                          "c/ 1/2",
+                          "c/1/2 ",
+                          "c/1.2",
+                          "C/1/2",
+                          "/1/2",
+                          "1/2",
+                          "c1/2",
+                          "c/1//2",
+                          "c/a/b",
+                          "c/0x1/2",
+                          "c/18446744073709551616/0",
+                          "c/1/2/",
+                          "zarr.json",
                           "c/99999999999999999999999999/0"})
     EXPECT_EQ(default_slash.parse(key, 2), std::nullopt) << key;
-  for (const char* key : {"", "0", "1.2.3", "01.2", "1.02", "1.", ".1", "1/2", ".zarray", "1.-2", "1..2", "1.2.", "0.18446744073709551616"})
+  for (const char* key : {"", "0", "1.2.3", "01.2", "1.02", "1.", ".1", "1/2", ".zarray", "1.-2", "1..2",
+                          "1.2.", "0.18446744073709551616"})
     EXPECT_EQ(v2_dot.parse(key, 2), std::nullopt) << key;
-  for (const char* key : {"", "c/", "c/0", "0", "cc"}) EXPECT_EQ(default_slash.parse(key, 0), std::nullopt) << key;
+  for (const char* key : {"", "c/", "c/0", "0", "cc"})
+    EXPECT_EQ(default_slash.parse(key, 0), std::nullopt) << key;
   for (const char* key : {"", "00", "1", "c", "0.0"}) EXPECT_EQ(v2_dot.parse(key, 0), std::nullopt) << key;
   EXPECT_EQ(default_slash.parse("c/0/10", 2), (Index{0, 10}));
   EXPECT_EQ(v2_dot.parse("0", 1), Index{0});
@@ -60,8 +84,10 @@ TEST(ChunkKeyEncoding, Reads) {
 TEST(ChunkKeyEncoding, LenientCasesWarn) {
   std::vector<std::string> warnings;
   const auto warn = [&](const std::string& sentence) { warnings.push_back(sentence); };
-  EXPECT_EQ(ChunkKeyEncoding::from_json(Json::parse(R"({"name":"default","separator":"."})"), warn), default_dot);
-  EXPECT_EQ(ChunkKeyEncoding::from_json(Json::parse(R"({"name":"v2","configuration":{"x":1}})"), warn), v2_dot);
+  EXPECT_EQ(ChunkKeyEncoding::from_json(Json::parse(R"({"name":"default","separator":"."})"), warn),
+            default_dot);
+  EXPECT_EQ(ChunkKeyEncoding::from_json(Json::parse(R"({"name":"v2","configuration":{"x":1}})"), warn),
+            v2_dot);
   EXPECT_EQ(ChunkKeyEncoding::from_json(Json::parse(R"({"name":"v2","y":1})"), warn), v2_dot);
   EXPECT_THAT(warnings, ElementsAre(HasSubstr("outside"), HasSubstr("\"x\""), HasSubstr("\"y\"")));
   EXPECT_EQ(read(R"({"name":"default","separator":"."})"), default_dot);

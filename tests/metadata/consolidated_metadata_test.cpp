@@ -17,10 +17,12 @@ std::vector<std::string> paths(const ConsolidatedMetadata& consolidated) {
   return paths;
 }
 ConsolidatedMetadata read_v2(const std::string& entries) {
-  return ConsolidatedMetadata::from_v2(Json::parse(R"({"zarr_consolidated_format": 1, "metadata": )" + entries + "}"));
+  return ConsolidatedMetadata::from_v2(
+      Json::parse(R"({"zarr_consolidated_format": 1, "metadata": )" + entries + "}"));
 }
 ConsolidatedMetadata read_v3(const std::string& entries) {
-  return ConsolidatedMetadata::from_v3(Json::parse(R"({"kind": "inline", "must_understand": false, "metadata": )" + entries + "}"));
+  return ConsolidatedMetadata::from_v3(
+      Json::parse(R"({"kind": "inline", "must_understand": false, "metadata": )" + entries + "}"));
 }
 const std::string group_v3 = R"({"attributes": {}, "zarr_format": 3, "node_type": "group"})";
 const std::string array_v3 = R"({"shape": [1], "zarr_format": 3, "node_type": "array"})";
@@ -43,7 +45,8 @@ TEST(ConsolidatedV2, ReadsNodesAndAttributes) {
 
   const Json written = consolidated.to_v2();
   EXPECT_EQ(*written.find("zarr_consolidated_format"), Json(1));
-  EXPECT_THAT(names(written.find("metadata")->as_object()), ElementsAre(".zgroup", ".zattrs", "a/.zgroup", "a/b/.zarray", "a/b/.zattrs", "c/.zarray"));
+  EXPECT_THAT(names(written.find("metadata")->as_object()),
+              ElementsAre(".zgroup", ".zattrs", "a/.zgroup", "a/b/.zarray", "a/b/.zattrs", "c/.zarray"));
   const ConsolidatedMetadata again = ConsolidatedMetadata::from_v2(written);
   EXPECT_EQ(paths(again), paths(consolidated));
   EXPECT_EQ(again.to_v2(), written);
@@ -51,19 +54,24 @@ TEST(ConsolidatedV2, ReadsNodesAndAttributes) {
 }
 
 TEST(ConsolidatedV2, NodesOpen) {
-  const ConsolidatedMetadata consolidated =
-      read_v2(std::string(R"({"x/.zarray": )") + sound_v2 + R"(, "x/.zattrs": {"_ARRAY_DIMENSIONS": ["t", "u"]}})");
+  const ConsolidatedMetadata consolidated = read_v2(std::string(R"({"x/.zarray": )") + sound_v2 +
+                                                    R"(, "x/.zattrs": {"_ARRAY_DIMENSIONS": ["t", "u"]}})");
   const NodeDocuments& node = consolidated.nodes.find(std::string_view("x"))->second;
   EXPECT_THAT(ArrayMetadata::from_v2(node.document, node.attributes).dimension_names, ElementsAre("t", "u"));
 }
 
 TEST(ConsolidatedV2, Refuses) {
   const auto from = [](const char* text) { ConsolidatedMetadata::from_v2(Json::parse(text)); };
-  for (const char* text : {"1", "[]", "{}", R"({"metadata": {}})", R"({"zarr_consolidated_format": 1})", R"({"zarr_consolidated_format": 2, "metadata": {}})",
-                           R"({"zarr_consolidated_format": "1", "metadata": {}})", R"({"zarr_consolidated_format": 1, "metadata": []})",
-                           R"({"zarr_consolidated_format": 1, "metadata": {".zgroup": "{}"}})", R"({"zarr_consolidated_format": 1, "metadata": {"a/.zattrs": null}})",
-                           R"({"zarr_consolidated_format": 1, "metadata": {"../.zgroup": {}}})", R"({"zarr_consolidated_format": 1, "metadata": {"a/./.zgroup": {}}})",
-                           R"({"zarr_consolidated_format": 1, "metadata": {"a/.zgroup": {}, "/a/.zgroup": {}}})"}) {
+  for (const char* text :
+       {"1", "[]", "{}", R"({"metadata": {}})", R"({"zarr_consolidated_format": 1})",
+        R"({"zarr_consolidated_format": 2, "metadata": {}})",
+        R"({"zarr_consolidated_format": "1", "metadata": {}})",
+        R"({"zarr_consolidated_format": 1, "metadata": []})",
+        R"({"zarr_consolidated_format": 1, "metadata": {".zgroup": "{}"}})",
+        R"({"zarr_consolidated_format": 1, "metadata": {"a/.zattrs": null}})",
+        R"({"zarr_consolidated_format": 1, "metadata": {"../.zgroup": {}}})",
+        R"({"zarr_consolidated_format": 1, "metadata": {"a/./.zgroup": {}}})",
+        R"({"zarr_consolidated_format": 1, "metadata": {"a/.zgroup": {}, "/a/.zgroup": {}}})"}) {
     SCOPED_TRACE(text);
     expect_error(ErrorCode::invalid_metadata, "", [&] { from(text); });
   }
@@ -72,26 +80,32 @@ TEST(ConsolidatedV2, Refuses) {
 TEST(ConsolidatedV3, ReadsFlatDocuments) {
   const ConsolidatedMetadata consolidated = read_v3(
       R"({"a": {"attributes": {"k": 1}, "zarr_format": 3, "consolidated_metadata": {"kind": "inline", "must_understand": false, "metadata": {}}, "node_type": "group"},
-          "a/x": )" + array_v3 + R"(, "/b/": )" + group_v3 + R"(, "": )" + group_v3 + "}");
+          "a/x": )" +
+      array_v3 + R"(, "/b/": )" + group_v3 + R"(, "": )" + group_v3 + "}");
   EXPECT_EQ(consolidated.format, ZarrFormat::v3);
   EXPECT_THAT(paths(consolidated), ElementsAre("a", "a/x", "b"));
-  EXPECT_EQ(consolidated.nodes.at("a").document, Json::parse(R"({"attributes": {"k": 1}, "zarr_format": 3, "node_type": "group"})"));
+  EXPECT_EQ(consolidated.nodes.at("a").document,
+            Json::parse(R"({"attributes": {"k": 1}, "zarr_format": 3, "node_type": "group"})"));
   EXPECT_EQ(consolidated.nodes.at("a/x").type, NodeType::array);
   EXPECT_TRUE(consolidated.nodes.at("a/x").attributes.is_null());
   expect_error(ErrorCode::invalid_argument, ".zmetadata", [&] { consolidated.to_v2(); });
   EXPECT_TRUE(ConsolidatedMetadata::from_v3(Json()).nodes.empty());
   // must_understand need not be there
-  EXPECT_TRUE(ConsolidatedMetadata::from_v3(Json::parse(R"({"kind": "inline", "metadata": {}})")).nodes.empty());
+  EXPECT_TRUE(
+      ConsolidatedMetadata::from_v3(Json::parse(R"({"kind": "inline", "metadata": {}})")).nodes.empty());
 }
 
 TEST(ConsolidatedV3, WritesInTheOrderOfZarrPython) {
-  const ConsolidatedMetadata consolidated = read_v3(R"({"b/c/d": )" + array_v3 + R"(, "Z": )" + array_v3 + R"(, "b/c": )" + group_v3 + R"(, "B": )" + array_v3 +
-                                                    R"(, "b": )" + group_v3 + R"(, "a": )" + array_v3 + R"(, "a_": )" + array_v3 + "}");
+  const ConsolidatedMetadata consolidated = read_v3(
+      R"({"b/c/d": )" + array_v3 + R"(, "Z": )" + array_v3 + R"(, "b/c": )" + group_v3 + R"(, "B": )" +
+      array_v3 + R"(, "b": )" + group_v3 + R"(, "a": )" + array_v3 + R"(, "a_": )" + array_v3 + "}");
   const Json written = consolidated.to_v3();
   EXPECT_THAT(names(written.as_object()), ElementsAre("kind", "must_understand", "metadata"));
-  EXPECT_THAT(names(written.find("metadata")->as_object()), ElementsAre("a", "a_", "B", "b", "Z", "b/c", "b/c/d"));
-  EXPECT_EQ(written.find("metadata")->find("b")->dump(),
-            R"({"attributes": {}, "zarr_format": 3, "consolidated_metadata": {"kind": "inline", "must_understand": false, "metadata": {}}, "node_type": "group"})");
+  EXPECT_THAT(names(written.find("metadata")->as_object()),
+              ElementsAre("a", "a_", "B", "b", "Z", "b/c", "b/c/d"));
+  EXPECT_EQ(
+      written.find("metadata")->find("b")->dump(),
+      R"({"attributes": {}, "zarr_format": 3, "consolidated_metadata": {"kind": "inline", "must_understand": false, "metadata": {}}, "node_type": "group"})");
   EXPECT_EQ(written.find("metadata")->find("a")->find("consolidated_metadata"), nullptr);
   const ConsolidatedMetadata again = ConsolidatedMetadata::from_v3(written);
   EXPECT_EQ(paths(again), paths(consolidated));
@@ -99,9 +113,11 @@ TEST(ConsolidatedV3, WritesInTheOrderOfZarrPython) {
 }
 
 TEST(ConsolidatedV3, NestedNodesAreKept) {
-  const std::string inner = R"({"kind": "inline", "must_understand": false, "metadata": {"x": )" + array_v3 + R"(, "y": )" + array_v3 + "}}";
+  const std::string inner = R"({"kind": "inline", "must_understand": false, "metadata": {"x": )" + array_v3 +
+                            R"(, "y": )" + array_v3 + "}}";
   const ConsolidatedMetadata consolidated =
-      read_v3(R"({"a": {"zarr_format": 3, "node_type": "group", "consolidated_metadata": )" + inner + R"(}, "a/x": )" + group_v3 +
+      read_v3(R"({"a": {"zarr_format": 3, "node_type": "group", "consolidated_metadata": )" + inner +
+              R"(}, "a/x": )" + group_v3 +
               R"(, "n": {"zarr_format": 3, "node_type": "group", "consolidated_metadata": null}})");
   EXPECT_THAT(paths(consolidated), ElementsAre("a", "a/x", "a/y", "n"));
   EXPECT_EQ(consolidated.nodes.at("a/x").type, NodeType::group);  // the outer entry wins
@@ -122,16 +138,21 @@ TEST(ConsolidatedV3, FormatTwoDocumentsHoldTheirAttributes) {
 
 TEST(ConsolidatedV3, Refuses) {
   const auto from = [](const std::string& text) { ConsolidatedMetadata::from_v3(Json::parse(text)); };
-  for (const char* text : {"1", "[]", "{}", R"({"kind": "inline"})", R"({"metadata": {}})", R"({"kind": "file", "metadata": {}})", R"({"kind": 1, "metadata": {}})",
-                           R"({"kind": "inline", "metadata": []})", R"({"kind": "inline", "metadata": null})", R"({"kind": "inline", "must_understand": 1, "metadata": {}})"}) {
+  for (const char* text : {"1", "[]", "{}", R"({"kind": "inline"})", R"({"metadata": {}})",
+                           R"({"kind": "file", "metadata": {}})", R"({"kind": 1, "metadata": {}})",
+                           R"({"kind": "inline", "metadata": []})", R"({"kind": "inline", "metadata": null})",
+                           R"({"kind": "inline", "must_understand": 1, "metadata": {}})"}) {
     SCOPED_TRACE(text);
     expect_error(ErrorCode::invalid_metadata, "", [&] { from(text); });
   }
-  for (const char* entries : {R"({"a": 1})", R"({"a": {}})", R"({"a": {"zarr_format": 3}})", R"({"a": {"zarr_format": 4, "node_type": "group"}})",
-                              R"({"a": {"zarr_format": 3, "node_type": "table"}})", R"({"a": {"zarr_format": 3, "node_type": 1}})",
-                              R"({"../a": {"zarr_format": 3, "node_type": "group"}})", R"({"a/..": {"zarr_format": 3, "node_type": "group"}})",
-                              R"({"a": {"zarr_format": 3, "node_type": "group"}, "/a": {"zarr_format": 3, "node_type": "group"}})",
-                              R"({"a": {"zarr_format": 3, "node_type": "group", "consolidated_metadata": 7}})"}) {
+  for (const char* entries :
+       {R"({"a": 1})", R"({"a": {}})", R"({"a": {"zarr_format": 3}})",
+        R"({"a": {"zarr_format": 4, "node_type": "group"}})",
+        R"({"a": {"zarr_format": 3, "node_type": "table"}})", R"({"a": {"zarr_format": 3, "node_type": 1}})",
+        R"({"../a": {"zarr_format": 3, "node_type": "group"}})",
+        R"({"a/..": {"zarr_format": 3, "node_type": "group"}})",
+        R"({"a": {"zarr_format": 3, "node_type": "group"}, "/a": {"zarr_format": 3, "node_type": "group"}})",
+        R"({"a": {"zarr_format": 3, "node_type": "group", "consolidated_metadata": 7}})"}) {
     SCOPED_TRACE(entries);
     expect_error(ErrorCode::invalid_metadata, "", [&] { read_v3(entries); });
   }

@@ -34,7 +34,8 @@ const Case v2_cases[] = {
     {R"({"shape": [20, 18446744073709551616]})", "shape[1]"},
     {R"({"shape": [20, 9223372036854775808]})", "shape[1]"},
     {R"({"shape": [20, 1e400]})", "shape[1]"},
-    {R"({"shape": [20, 99999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999]})", "shape[1]"},
+    {R"({"shape": [20, 99999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999]})",
+     "shape[1]"},
     {R"({"shape": [20]})", "chunks"},
     {R"({"shape": []})", "chunks"},
     {R"({"chunks": [10]})", "chunks"},
@@ -116,7 +117,8 @@ const Case v3_cases[] = {
     {R"({"chunk_grid": {"name": "regular"}})", "chunk_shape"},
     {R"({"chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [10, 0]}}})", "chunk_shape[1]"},
     {R"({"chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [10]}}})", "chunk_shape"},
-    {R"({"chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [4611686018427387904, 4611686018427387904]}}})", "", ErrorCode::resource_limit},
+    {R"({"chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [4611686018427387904, 4611686018427387904]}}})",
+     "", ErrorCode::resource_limit},
     {R"({"chunk_key_encoding": null})", "chunk_key_encoding"},
     {R"({"chunk_key_encoding": {"name": "default", "configuration": {"separator": "_"}}})", "separator"},
     {R"({"fill_value": null})"},
@@ -151,7 +153,8 @@ const Case v3_cases[] = {
     {R"({"dimension_names": "xy"})", "dimension_names"},
     {R"({"dimension_names": {"x": 1, "y": 2}})", "dimension_names"},
     {R"({"storage_transformers": "none"})", "storage_transformers"},
-    {R"({"consolidated_metadata": {"kind": "inline", "must_understand": true, "metadata": {}}})", "consolidated_metadata", ErrorCode::unsupported},
+    {R"({"consolidated_metadata": {"kind": "inline", "must_understand": true, "metadata": {}}})",
+     "consolidated_metadata", ErrorCode::unsupported},
 };
 
 TEST(HostileMetadata, V2Documents) {
@@ -181,7 +184,13 @@ TEST(HostileMetadata, DocumentsThatAreNoObjects) {
 
 // The type of every member of both documents replaced by every other type.
 TEST(HostileMetadata, EveryMemberOfEveryType) {
-  const char* values[] = {"null", "true", "-1", "1.5", "NaN", "\"\"", "\"x\"", "[]", "[null]", "[{}]", "{}", "{\"name\": null}", "1e999", "18446744073709551616"};
+  const char* values[] = {"null",   "true",
+                          "-1",     "1.5",
+                          "NaN",    "\"\"",
+                          "\"x\"",  "[]",
+                          "[null]", "[{}]",
+                          "{}",     "{\"name\": null}",
+                          "1e999",  "18446744073709551616"};
   const auto survives = [](const std::function<ArrayMetadata()>& read) {
     try {
       const ArrayMetadata array = read();
@@ -196,7 +205,8 @@ TEST(HostileMetadata, EveryMemberOfEveryType) {
     const auto change = [&](const std::string& name) { return "{\"" + name + "\": " + value + "}"; };
     for (const auto& [name, unused] : v2.as_object()) survives([&] { return read_v2(change(name)); });
     for (const auto& [name, unused] : v3.as_object()) survives([&] { return read_v3(change(name)); });
-    for (const char* name : {"attributes", "dimension_names", "storage_transformers", "other"}) survives([&] { return read_v3(change(name)); });
+    for (const char* name : {"attributes", "dimension_names", "storage_transformers", "other"})
+      survives([&] { return read_v3(change(name)); });
     survives([&] { return read_v2(change("dimension_separator")); });
   }
 }
@@ -209,12 +219,17 @@ TEST(HostileMetadata, ManyDimensions) {
   };
   const std::string most = list(max_dimensions), more = list(max_dimensions + 1), huge = list(100000);
   EXPECT_EQ(read_v2(R"({"shape": )" + most + R"(, "chunks": )" + most + "}").shape.size(), 64u);
-  const auto grid = [](const std::string& shape) { return R"(, "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": )" + shape + "}}"; };
+  const auto grid = [](const std::string& shape) {
+    return R"(, "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": )" + shape + "}}";
+  };
   EXPECT_EQ(read_v3(R"({"shape": )" + most + grid(most) + "}").chunk_count(), 1u);
   for (const std::string& shape : {more, huge}) {
-    expect_error(ErrorCode::resource_limit, "at most 64", [&] { read_v2(R"({"shape": )" + shape + R"(, "chunks": )" + shape + "}"); });
-    expect_error(ErrorCode::resource_limit, "at most 64", [&] { read_v3(R"({"shape": )" + shape + grid(shape) + "}"); });
-    expect_error(ErrorCode::resource_limit, "at most 64", [&] { read_v3(R"({"shape": [1, 1])" + grid(shape) + "}"); });
+    expect_error(ErrorCode::resource_limit, "at most 64",
+                 [&] { read_v2(R"({"shape": )" + shape + R"(, "chunks": )" + shape + "}"); });
+    expect_error(ErrorCode::resource_limit, "at most 64",
+                 [&] { read_v3(R"({"shape": )" + shape + grid(shape) + "}"); });
+    expect_error(ErrorCode::resource_limit, "at most 64",
+                 [&] { read_v3(R"({"shape": [1, 1])" + grid(shape) + "}"); });
   }
 }
 
@@ -223,14 +238,17 @@ TEST(HostileMetadata, DeepNesting) {
   expect_error(ErrorCode::resource_limit, "", [&] { read_v3(R"({"attributes": {"a": )" + deep + "}}"); });
   std::string group = R"({"zarr_format": 3, "node_type": "group"})";
   for (int i = 0; i < 30; ++i)
-    group = R"({"zarr_format": 3, "node_type": "group", "consolidated_metadata": {"kind": "inline", "metadata": {"g": )" + group + "}}}";
+    group =
+        R"({"zarr_format": 3, "node_type": "group", "consolidated_metadata": {"kind": "inline", "metadata": {"g": )" +
+        group + "}}}";
   EXPECT_EQ(GroupMetadata::from_v3(Json::parse(group)).consolidated->nodes.size(), 30u);
   std::string type = "\"<i4\"";
   for (int i = 0; i < 60; ++i) type = R"([["f", )" + type + "]]";
   try {
     EXPECT_EQ(read_v2(R"({"fill_value": null, "dtype": )" + type + "}").data_type.item_size(), 4u);
   } catch (const Error& error) {
-    EXPECT_TRUE(error.code() == ErrorCode::resource_limit || error.code() == ErrorCode::invalid_metadata) << error.what();
+    EXPECT_TRUE(error.code() == ErrorCode::resource_limit || error.code() == ErrorCode::invalid_metadata)
+        << error.what();
   }
 }
 
@@ -256,7 +274,12 @@ TEST(HostileMetadata, MessagesAreShort) {
   for (int i = 0; i < 100; ++i) text += "é";
   check(R"({"dimension_names": "a)" + text + "\"}");
   check(R"({"dimension_names": ")" + text + "\"}");
-  expect_error(ErrorCode::invalid_metadata, "found 9999999999", [] { read_v3(R"({"shape": [)" + std::string(100000, '9') + "]}"); });
+  std::string control;  // six characters each when quoted
+  for (int i = 0; i < 60; ++i) control += "\\u0001";
+  check(R"({"dimension_names": ")" + control + "\"}");
+  check(R"({"dimension_names": ["short", "a text of forty characters and some more", ")" + wide + "\"]}");
+  expect_error(ErrorCode::invalid_metadata, "999..., expected",
+               [] { read_v3(R"({"shape": [)" + std::string(100000, '9') + "]}"); });
 }
 
 }  // namespace

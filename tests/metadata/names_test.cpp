@@ -6,9 +6,18 @@ namespace {
 using namespace zarrive::testing;
 
 TEST(Names, NormalizePath) {
-  for (const auto& [path, normal] : std::initializer_list<std::pair<const char*, const char*>>{
-           {"", ""}, {"/", ""}, {"a", "a"}, {"/a/b/", "a/b"}, {"a//b", "a/b"}, {"\\a\\b", "a/b"}, {"//a\\/b//", "a/b"}, {"é/ü", "é/ü"},
-           {"...", "..."}, {"a.b/.c", "a.b/.c"}, {" a /b", " a /b"}})
+  for (const auto& [path, normal] :
+       std::initializer_list<std::pair<const char*, const char*>>{{"", ""},
+                                                                  {"/", ""},
+                                                                  {"a", "a"},
+                                                                  {"/a/b/", "a/b"},
+                                                                  {"a//b", "a/b"},
+                                                                  {"\\a\\b", "a/b"},
+                                                                  {"//a\\/b//", "a/b"},
+                                                                  {"é/ü", "é/ü"},
+                                                                  {"...", "..."},
+                                                                  {"a.b/.c", "a.b/.c"},
+                                                                  {" a /b", " a /b"}})
     EXPECT_EQ(normalize_path(path), normal) << path;
   for (const char* path : {".", "..", "a/..", "../a", "a/./b", "a\\..\\b", "/.", "a/../.."})
     expect_error(ErrorCode::invalid_argument, "segment", [&] { normalize_path(path); });
@@ -25,7 +34,8 @@ TEST(Names, CheckNodeName) {
       SCOPED_TRACE(name);
       expect_error(ErrorCode::invalid_argument, "node name", [&] { check_node_name(name, format); });
     }
-  expect_error(ErrorCode::invalid_argument, "NUL", [] { check_node_name(std::string_view("a\0", 2), ZarrFormat::v3); });
+  expect_error(ErrorCode::invalid_argument, "NUL",
+               [] { check_node_name(std::string_view("a\0", 2), ZarrFormat::v3); });
   for (const char* name : {"...", "__a", "__", "zarr.json"}) {
     SCOPED_TRACE(name);
     expect_error(ErrorCode::invalid_argument, "node name", [&] { check_node_name(name, ZarrFormat::v3); });
@@ -43,11 +53,14 @@ TEST(Names, JoinKey) {
 }
 
 TEST(Names, DocumentText) {
-  const Json document = Json::parse(R"({"b": [], "a": {"z": {}, "y": "\u00e9\ud83d\ude00"}, "n": [NaN, -Infinity, Infinity]})");
+  const Json document =
+      Json::parse(R"({"b": [], "a": {"z": {}, "y": "\u00e9\ud83d\ude00"}, "n": [NaN, -Infinity, Infinity]})");
   EXPECT_EQ(document_text(document, ZarrFormat::v3),
-            "{\n  \"b\": [],\n  \"a\": {\n    \"z\": {},\n    \"y\": \"\\u00e9\\ud83d\\ude00\"\n  },\n  \"n\": [\n    NaN,\n    -Infinity,\n    Infinity\n  ]\n}");
+            "{\n  \"b\": [],\n  \"a\": {\n    \"z\": {},\n    \"y\": \"\\u00e9\\ud83d\\ude00\"\n  },\n  "
+            "\"n\": [\n    NaN,\n    -Infinity,\n    Infinity\n  ]\n}");
   EXPECT_EQ(document_text(document, ZarrFormat::v2),
-            "{\n    \"a\": {\n        \"y\": \"\\u00e9\\ud83d\\ude00\",\n        \"z\": {}\n    },\n    \"b\": [],\n    \"n\": [\n        NaN,\n        "
+            "{\n    \"a\": {\n        \"y\": \"\\u00e9\\ud83d\\ude00\",\n        \"z\": {}\n    },\n    "
+            "\"b\": [],\n    \"n\": [\n        NaN,\n        "
             "-Infinity,\n        Infinity\n    ]\n}");
 }
 

@@ -24,9 +24,11 @@ inline void expect_error(ErrorCode code, const std::string& part, const std::fun
   }
 }
 
-inline const char* const sound_v2 = R"({"zarr_format": 2, "shape": [20, 10], "chunks": [10, 10], "dtype": "<i4", "compressor": null,
+inline const char* const sound_v2 =
+    R"({"zarr_format": 2, "shape": [20, 10], "chunks": [10, 10], "dtype": "<i4", "compressor": null,
   "fill_value": 7, "order": "C", "filters": null})";
-inline const char* const sound_v3 = R"({"zarr_format": 3, "node_type": "array", "shape": [20, 10], "data_type": "int32",
+inline const char* const sound_v3 =
+    R"({"zarr_format": 3, "node_type": "array", "shape": [20, 10], "data_type": "int32",
   "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [10, 10]}}, "chunk_key_encoding": {"name": "default"},
   "fill_value": 7, "codecs": [{"name": "bytes", "configuration": {"endian": "little"}}]})";
 
@@ -78,7 +80,9 @@ inline void expect_equal(const ArrayMetadata& a, const ArrayMetadata& b) {
 // Writes the documents as text and reads them back, strictly.
 inline ArrayMetadata rewritten(const ArrayMetadata& metadata) {
   const auto documents = metadata.to_documents();
-  const auto text = [&](std::size_t i) { return Json::parse(document_text(documents.at(i).second, metadata.format)); };
+  const auto text = [&](std::size_t i) {
+    return Json::parse(document_text(documents.at(i).second, metadata.format));
+  };
   if (metadata.format == ZarrFormat::v3) return ArrayMetadata::from_v3(text(0), {.strict = true});
   return ArrayMetadata::from_v2(text(0), documents.size() > 1 ? text(1) : Json(), {.strict = true});
 }

@@ -17,8 +17,8 @@ Context context(const std::string& node) {
 TEST(Context, EveryMemberIsOptional) {
   const Context c;
   EXPECT_EQ(c.version, 1);
-  EXPECT_FALSE(c.prototype || c.key || c.array || c.chunk_index || c.chunk_shape || c.chunk_selection || c.output_selection ||
-               c.destination || c.expected_size);
+  EXPECT_FALSE(c.prototype || c.key || c.array || c.chunk_index || c.chunk_shape || c.chunk_selection ||
+               c.output_selection || c.destination || c.expected_size);
   EXPECT_TRUE(c.codec_parameters.is_null());
   EXPECT_TRUE(c.node.empty());
 }
