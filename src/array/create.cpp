@@ -129,6 +129,7 @@ ArrayMetadata make_metadata(const CreateOptions& options) {
                              : FillValue::from_v3(*options.fill_value, metadata.data_type, options.metadata.warn);
   }
   v2 ? set_v2_codecs(metadata, options) : set_v3_codecs(metadata, options);
+  if (!v2) metadata.data_type = metadata.data_type.with_byte_order(ByteOrder::little);  // stored order is the serialiser's now
   set_dimension_names(metadata, options);
   metadata.validate();
   // Everything that can be wrong with the codecs is wrong now, not at the first write.

@@ -11,7 +11,9 @@ namespace {
 CodecSpec spec(std::string name, JsonObject configuration = {}) { return {std::move(name), std::move(configuration)}; }
 
 // Filters and object codecs of numcodecs, with their v2 configuration.
-std::vector<CodecSpec> numcodecs_filters(const DataType& type) {
+std::vector<CodecSpec> numcodecs_filters(const DataType& stored, ZarrFormat format) {
+  // v3 arrays have no byte order; filters see this machine's
+  const DataType type = format == ZarrFormat::v3 ? stored.with_byte_order(ByteOrder::little) : stored;
   std::vector<CodecSpec> out;
   Json dtype;
   try {
@@ -59,7 +61,7 @@ std::vector<CodecCase> v2_cases(const DataType& type) {
   compressed("crc32c", spec("crc32c"));
   for (CodecSpec& codec : numcodecs_byte_codecs(type)) compressed(codec.name, codec);
   out.push_back({"order F", ZarrFormat::v2, object, spec("zstd"), 'F'});
-  for (CodecSpec& filter : numcodecs_filters(type)) {
+  for (CodecSpec& filter : numcodecs_filters(type, ZarrFormat::v2)) {
     const std::string name = filter.name;
     out.push_back({name, ZarrFormat::v2, {filter}, spec("zlib", {{"level", 1}}), 'C', !lossy(name)});
   }
@@ -90,7 +92,7 @@ std::vector<CodecCase> v3_cases(const DataType& type) {
   chain("transpose", {codecs::transpose({1, 0})});
   if (!type.is_variable() && type.swap_unit() > 1) chain("bytes big", {codecs::bytes(ByteOrder::big)});
   for (CodecSpec& codec : numcodecs_byte_codecs(type)) chain("numcodecs." + codec.name, {spec("numcodecs." + codec.name, codec.configuration)});
-  for (CodecSpec& filter : numcodecs_filters(type))
+  for (CodecSpec& filter : numcodecs_filters(type, ZarrFormat::v3))
     chain("numcodecs." + filter.name, {spec("numcodecs." + filter.name, filter.configuration)}, !lossy(filter.name));
   if (type.id() == TypeId::float32 || type.id() == TypeId::float64) {
     chain("bitround", {spec("bitround", {{"keepbits", 5}})}, false);
