@@ -119,7 +119,7 @@ void run_read(const std::shared_ptr<Store>& store, const std::string& path, cons
                                                    destination.type.name() + "; set ReadOptions::convert to convert");
   }
   if (resolved.empty()) return;
-  Reader(store, path, metadata, chain, resolved, with_dropped_dimensions(destination, resolved), options).run();
+  Reader(store, path, metadata, chain, resolved, with_dropped_dimensions(with_type_of(destination, *metadata), resolved), options).run();
 }
 
 }  // namespace zarrive

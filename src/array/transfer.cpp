@@ -2,6 +2,11 @@
 
 namespace zarrive {
 
+ArrayView with_type_of(ArrayView view, const ArrayMetadata& metadata) {
+  if (view.type == metadata.data_type) view.type = metadata.data_type;
+  return view;
+}
+
 NDArray scratch_chunk(const DataType& type, const Shape& shape) {
   Prototype prototype;
   prototype.allocator = pool_allocator();

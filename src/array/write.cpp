@@ -165,7 +165,7 @@ void run_write(const std::shared_ptr<Store>& store, const std::string& path, con
                                                    metadata->data_type.name() + "; set WriteOptions::convert to convert");
   }
   if (resolved.empty()) return;
-  Writer(store, path, metadata, chain, resolved, with_dropped_dimensions(source, resolved), options).run();
+  Writer(store, path, metadata, chain, resolved, with_dropped_dimensions(with_type_of(source, *metadata), resolved), options).run();
 }
 
 }  // namespace zarrive
