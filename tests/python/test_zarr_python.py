@@ -145,6 +145,8 @@ def test_tensorstore_reads_what_we_write(ours):
         try:
             values = tensorstore.open(spec, read=True).result().read().result()
             got = np.ascontiguousarray(values)
+            if got.dtype.itemsize == 0:  # raw types come out as |V0, without their bytes
+                continue
             got = got.astype(got.dtype.newbyteorder("<")).tobytes().hex()
         except Exception:  # noqa: BLE001 - types and codecs that TensorStore lacks
             continue
