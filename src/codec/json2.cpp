@@ -10,7 +10,8 @@ namespace {
 
 class Json2Codec final : public ArrayToBytesCodec {
  public:
-  Json2Codec(JsonDumpOptions dump, bool allow_nan) : dump_(dump), allow_nan_(allow_nan) {}
+  Json2Codec(JsonDumpOptions dump, bool allow_nan, bool with_shape)
+      : dump_(dump), allow_nan_(allow_nan), with_shape_(with_shape) {}
   CodecCapabilities capabilities() const noexcept override { return {.strided = true}; }
 
   std::shared_ptr<const ArrayToBytesCodec> bind(const ArraySpec& decoded) const override {
@@ -19,7 +20,7 @@ class Json2Codec final : public ArrayToBytesCodec {
   }
 
   Buffer encode(const ArrayView& decoded, const ArraySpec&, const Context&) const override {
-    return Buffer::from_string(to_json_list(*this, decoded).dump(dump_));
+    return Buffer::from_string(to_json_list(*this, decoded, with_shape_).dump(dump_));
   }
 
   void decode(std::span<const std::byte> encoded, const ArraySpec&, const ArrayView& decoded,
@@ -31,12 +32,13 @@ class Json2Codec final : public ArrayToBytesCodec {
     } catch (const Error& error) {
       fail_chunk(*this, "the bytes are no JSON document: " + error.message());
     }
-    from_json_list(*this, list, decoded);
+    from_json_list(*this, list, decoded, with_shape_);
   }
 
  private:
   JsonDumpOptions dump_;
   bool allow_nan_;
+  bool with_shape_;
 };
 
 }  // namespace
@@ -68,7 +70,7 @@ std::shared_ptr<Codec> make_json2(const CodecSpec& spec, const CodecOptions& opt
     throw Error(ErrorCode::unsupported_codec,
                 "codec '" + spec.name + "': 'encoding' is \"" + encoding + "\", only utf-8 is supported");
   if (encoding == "ascii") dump.ensure_ascii = true;
-  return std::make_shared<Json2Codec>(dump, allow_nan);
+  return std::make_shared<Json2Codec>(dump, allow_nan, spec.name != "json");
 }
 
 }  // namespace zarrive

@@ -67,6 +67,29 @@ void walk(const Codec& codec, const Json& value, std::span<const std::uint64_t> 
   for (const Json& inner : value.as_array()) walk(codec, inner, shape.subspan(1), element);
 }
 
+Shape shape_of(const Codec& codec, const Json& extents) {
+  if (!extents.is_array())
+    fail_chunk(codec, "the last item is " + std::string(extents.type_name()) + ", expected the shape");
+  Shape shape;
+  for (const Json& extent : extents.as_array()) {
+    const std::optional<std::uint64_t> value = extent.to_uint64();
+    if (!value) fail_chunk(codec, "the shape " + extents.dump() + " has an extent that is no natural number");
+    shape.push_back(*value);
+  }
+  return shape;
+}
+
+// Elements of a shape that a chunk states; nullopt beyond 64 bits.
+std::optional<std::uint64_t> count_of(const Shape& shape) {
+  std::uint64_t product = 1;
+  for (const std::uint64_t extent : shape) {
+    const std::optional<std::uint64_t> next = checked_multiply(product, extent);
+    if (!next) return std::nullopt;
+    product = *next;
+  }
+  return product;
+}
+
 std::string dtype_of(const DataType& type) {
   if (type.is_variable()) return "|O";
   return type.to_v2().as_string();
@@ -87,7 +110,7 @@ bool has_json_elements(const DataType& type) noexcept {
   }
 }
 
-Json to_json_list(const Codec& codec, const ArrayView& decoded) {
+Json to_json_list(const Codec& codec, const ArrayView& decoded, bool with_shape) {
   std::vector<Json> elements;
   elements.reserve(static_cast<std::size_t>(decoded.size()));
   for_each_row(decoded, [&](std::byte* row, std::int64_t step, std::uint64_t count) {
@@ -98,30 +121,26 @@ Json to_json_list(const Codec& codec, const ArrayView& decoded) {
   Json whole = nested(elements, decoded.shape, next);
   JsonArray list = decoded.shape.empty() ? JsonArray{std::move(whole)} : std::move(whole.as_array());
   list.push_back(Json(dtype_of(decoded.type)));
+  if (!with_shape) return Json(std::move(list));
   JsonArray shape;
   for (const std::uint64_t extent : decoded.shape) shape.push_back(Json(extent));
   list.push_back(Json(std::move(shape)));
   return Json(std::move(list));
 }
 
-void from_json_list(const Codec& codec, const Json& list, const ArrayView& decoded) {
-  if (!list.is_array() || list.as_array().size() < 2)
-    fail_chunk(codec, "found no list that ends with a data type and a shape");
+void from_json_list(const Codec& codec, const Json& list, const ArrayView& decoded, bool with_shape) {
+  const std::size_t trailer = with_shape ? 2 : 1;
+  if (!list.is_array() || list.as_array().size() < trailer)
+    fail_chunk(codec,
+               std::string("found no list that ends with a data type") + (with_shape ? " and a shape" : ""));
   const JsonArray& items = list.as_array();
-  const Json& extents = items.back();
-  if (!extents.is_array())
-    fail_chunk(codec, "the last item is " + std::string(extents.type_name()) + ", expected the shape");
-  Shape shape;
-  for (const Json& extent : extents.as_array()) {
-    const std::optional<std::uint64_t> value = extent.to_uint64();
-    if (!value) fail_chunk(codec, "the shape " + extents.dump() + " has an extent that is no natural number");
-    shape.push_back(*value);
-  }
-  const Json& dtype = items[items.size() - 2];
+  const std::size_t outer = items.size() - trailer;
+  const Json& dtype = items[outer];
   if (!dtype.is_string() && !dtype.is_array())
     fail_chunk(codec,
-               "the last item but one is " + std::string(dtype.type_name()) + ", expected the data type");
-  if (element_count(shape) != decoded.size())
+               "after the elements there is " + std::string(dtype.type_name()) + ", expected the data type");
+  const Shape shape = with_shape ? shape_of(codec, items.back()) : decoded.shape;
+  if (count_of(shape) != decoded.size())
     fail_chunk(codec, "the shape in the chunk is " + to_string(shape) + ", expected the " +
                           std::to_string(decoded.size()) + " elements of " + to_string(decoded.shape));
 
@@ -139,7 +158,6 @@ void from_json_list(const Codec& codec, const Json& list, const ArrayView& decod
     }
   };
   const std::span<const std::uint64_t> inner(shape);
-  const std::size_t outer = items.size() - 2;
   if (shape.empty() ? outer < 1 : outer != shape[0])
     fail_chunk(codec, "found " + std::to_string(outer) +
                           " items before the data type, the shape in the chunk is " + to_string(shape));

@@ -12,7 +12,8 @@ namespace {
 
 class MsgPack2Codec final : public ArrayToBytesCodec {
  public:
-  explicit MsgPack2Codec(bool single_floats) : single_floats_(single_floats) {}
+  MsgPack2Codec(bool single_floats, bool with_shape)
+      : single_floats_(single_floats), with_shape_(with_shape) {}
   CodecCapabilities capabilities() const noexcept override { return {.strided = true}; }
 
   std::shared_ptr<const ArrayToBytesCodec> bind(const ArraySpec& decoded) const override {
@@ -21,16 +22,17 @@ class MsgPack2Codec final : public ArrayToBytesCodec {
   }
 
   Buffer encode(const ArrayView& decoded, const ArraySpec&, const Context&) const override {
-    return Buffer::adopt(write_msgpack(to_json_list(*this, decoded), single_floats_));
+    return Buffer::adopt(write_msgpack(to_json_list(*this, decoded, with_shape_), single_floats_));
   }
 
   void decode(std::span<const std::byte> encoded, const ArraySpec&, const ArrayView& decoded,
               const Context&) const override {
-    from_json_list(*this, read_msgpack(encoded), decoded);
+    from_json_list(*this, read_msgpack(encoded), decoded, with_shape_);
   }
 
  private:
   bool single_floats_;
+  bool with_shape_;
 };
 
 }  // namespace
@@ -42,7 +44,7 @@ std::shared_ptr<Codec> make_msgpack2(const CodecSpec& spec, const CodecOptions& 
   // them.
   for (const char* member : {"raw", "use_bin_type", "encoding"}) configuration.ignore(member);
   configuration.finish();
-  return std::make_shared<MsgPack2Codec>(single_floats);
+  return std::make_shared<MsgPack2Codec>(single_floats, spec.name != "msgpack");
 }
 
 }  // namespace zarrive
