@@ -4,8 +4,8 @@
     tools/doc_examples.py --source . --build build --cxx g++ [--keep] [PAGE...]
 
 Each page gets an empty folder, and its blocks run there in order, so that one can use what another wrote:
-- ```cpp   a program when it contains `int main`; otherwise the body of one, with zarrive.hpp and the usual standard headers included
-           (its own #include lines are moved to the top). It is linked to the shared library, and must exit with 0.
+- ```cpp   a program when it contains `int main`; otherwise the body of one (its own #include lines are moved to the top). What includes
+           nothing itself, or is only a body, gets zarrive.hpp and the usual standard headers. Linked to the shared library; must exit with 0.
 - ```sh    run by bash -e with build/bin on PATH; must exit with 0.
 - ```console  lines that start with "$ " are run like that, one after the other, and print what stands below them. A line `...`
            stands for any lines, and `...` within a line for any text.
@@ -25,7 +25,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
-PRELUDE = ["zarrive/zarrive.hpp", "cstdint", "iostream", "span", "string", "vector"]
+PRELUDE = ["zarrive/zarrive.hpp", "algorithm", "cstdint", "iostream", "memory", "numeric", "span", "string", "vector"]
 MARKERS = {"continues", "compile", "none"}
 
 
@@ -84,9 +84,11 @@ def blocks_of(page: Path) -> list[Block]:
 
 def cpp_source(block: Block) -> str:
     parts = [*block.continued, block]
-    if any("int main" in line for line in block.code):
-        return f'#line {block.line} "{block.page}"\n' + "\n".join(block.code) + "\n"
     includes = [f"#include <{name}>" for name in PRELUDE]
+    if any("int main" in line for line in block.code):
+        if any(line.startswith("#include") for line in block.code):
+            includes = []
+        return "\n".join([*includes, f'#line {block.line} "{block.page}"', *block.code, ""])
     body = []
     for part in parts:
         body.append(f'#line {part.line} "{part.page}"')
@@ -111,7 +113,8 @@ class Runner:
                    "-L", self.build, "-lzarrive", f"-Wl,-rpath,{self.build}", "-pthread"]  # fmt: skip
         result = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
         if result.returncode:
-            raise Failure(f"{block} does not compile:\n{result.stdout}")
+            lines = result.stdout.splitlines()
+            raise Failure(f"{block} does not compile:\n" + "\n".join(lines[:20]) + ("\n..." if len(lines) > 20 else ""))
         block.program = stem
 
     def run(self, block: Block, where: Path) -> None:

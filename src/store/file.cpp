@@ -101,18 +101,17 @@ void stamp(int fd) noexcept {
 }
 
 Generation generation_of(const struct stat& status) {
-  char text[96];
-  char* at = text;
-  auto put = [&](std::uint64_t number, char end) {
-    at = std::to_chars(at, text + sizeof text, number, 16).ptr;
-    *at++ = end;
+  Generation text;
+  auto put = [&](std::uint64_t number, std::string_view end) {
+    char digits[16];
+    text.append(digits, std::to_chars(digits, digits + sizeof digits, number, 16).ptr).append(end);
   };
-  put(static_cast<std::uint64_t>(status.st_mtim.tv_sec), '.');
-  put(static_cast<std::uint64_t>(status.st_mtim.tv_nsec), '-');
-  put(static_cast<std::uint64_t>(status.st_size), '-');
-  put(status.st_ino, '-');
-  put(status.st_dev, ' ');
-  return {text, static_cast<std::size_t>(at - text) - 1};
+  put(static_cast<std::uint64_t>(status.st_mtim.tv_sec), ".");
+  put(static_cast<std::uint64_t>(status.st_mtim.tv_nsec), "-");
+  put(static_cast<std::uint64_t>(status.st_size), "-");
+  put(status.st_ino, "-");
+  put(status.st_dev, "");
+  return text;
 }
 
 std::uint64_t physical_memory() noexcept {
