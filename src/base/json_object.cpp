@@ -136,6 +136,7 @@ Json& JsonObject::set(std::string_view name, Json value) {
     *present = std::move(value);
     return *present;
   }
+  if (members_.empty()) members_.reserve(4);
   members_.emplace_back(std::string(name), std::move(value));
   if (index_) {
     index_->appended(members_);

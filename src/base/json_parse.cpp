@@ -9,6 +9,7 @@
 #include <rapidjson/reader.h>
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 
 #include "base/json_number.hpp"
@@ -78,7 +79,10 @@ class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> 
   }
 
   bool EndArray(rapidjson::SizeType) {
-    JsonArray array = std::move(frames_.back().array);
+    // Built at its final size: large documents are bound by the memory they touch.
+    const auto first = items_.begin() + static_cast<std::ptrdiff_t>(frames_.back().first_item);
+    JsonArray array(std::make_move_iterator(first), std::make_move_iterator(items_.end()));
+    items_.erase(first, items_.end());
     frames_.pop_back();
     return put(Json(std::move(array)));
   }
@@ -86,7 +90,7 @@ class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> 
  private:
   struct Frame {
     bool is_object = false;
-    JsonArray array;
+    std::size_t first_item = 0;  // of an array, in items_
     JsonObject object;
     Json* slot = nullptr;  // where the value of the last name goes
   };
@@ -97,14 +101,16 @@ class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> 
       code = ErrorCode::resource_limit;
       return fail("nested deeper than " + std::to_string(limit) + " levels");
     }
-    frames_.emplace_back().is_object = is_object;
+    Frame& frame = frames_.emplace_back();
+    frame.is_object = is_object;
+    frame.first_item = items_.size();
     return true;
   }
 
   bool put(Json value) {
     if (frames_.empty()) root_ = std::move(value);
     else if (frames_.back().is_object) *frames_.back().slot = std::move(value);
-    else frames_.back().array.push_back(std::move(value));
+    else items_.push_back(std::move(value));
     return true;
   }
 
@@ -117,6 +123,7 @@ class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> 
   const rapidjson::MemoryStream& stream_;
   const JsonParseOptions& options_;
   std::vector<Frame> frames_;
+  JsonArray items_;  // of all open arrays, one after the other
   Json root_;
 };
 

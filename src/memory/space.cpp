@@ -1,4 +1,6 @@
 // Memory spaces, prototypes, and the allocators of each space.
+#include <pthread.h>
+
 #include <charconv>
 #include <map>
 #include <mutex>
@@ -30,7 +32,12 @@ struct Registry {
 };
 
 Registry& registry() {
-  static auto* instance = new Registry;  // never destroyed: memory is released while the process exits
+  // Never destroyed: memory is released while the process exits. Held around fork, so that the child finds it whole.
+  static Registry* instance = [] {
+    static Registry* made = new Registry;
+    pthread_atfork([] { made->mutex.lock(); }, [] { made->mutex.unlock(); }, [] { made->mutex.unlock(); });
+    return made;
+  }();
   return *instance;
 }
 
