@@ -18,5 +18,6 @@ if(ZARRIVE_SANITIZE MATCHES "undefined" AND CMAKE_CXX_COMPILER_ID STREQUAL "Clan
 endif()
 if(ZARRIVE_COVERAGE)
   target_compile_options(zarrive_flags INTERFACE --coverage -fprofile-update=atomic)
+  target_compile_definitions(zarrive_flags INTERFACE ZARRIVE_COVERAGE)  # forked children of tests write their counts
   target_link_options(zarrive_flags INTERFACE --coverage)
 endif()

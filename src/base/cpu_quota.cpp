@@ -50,7 +50,8 @@ std::optional<Mount> find_mount(const std::string& root, bool v2) {
     const auto words = words_of(line);
     const auto dash = std::find(words.begin(), words.end(), "-");
     if (words.size() < 6 || words.end() - dash < 4) continue;
-    if (v2 ? dash[1] == "cgroup2" : dash[1] == "cgroup" && lists(dash[3], "cpu")) return Mount{words[3], words[4]};
+    if (v2 ? dash[1] == "cgroup2" : dash[1] == "cgroup" && lists(dash[3], "cpu"))
+      return Mount{words[3], words[4]};
   }
   return std::nullopt;
 }
@@ -92,7 +93,8 @@ std::optional<std::size_t> cgroup_cpus(const std::string& root) {
     if (mount->root != "/" && (path + "/").starts_with(mount->root + "/")) path.erase(0, mount->root.size());
     while (path.ends_with('/')) path.pop_back();
     for (;; path.erase(path.rfind('/'))) {
-      if (const auto limit = limit_of(root + mount->point + path, v2)) least = std::min(least.value_or(*limit), *limit);
+      if (const auto limit = limit_of(root + mount->point + path, v2))
+        least = std::min(least.value_or(*limit), *limit);
       if (path.find('/') == std::string::npos) break;
     }
   }

@@ -15,7 +15,8 @@ namespace {
 // One parallel_for: items are handed out one at a time from a counter.
 class Loop final : public detail::Job {
  public:
-  Loop(std::size_t n, const std::function<void(std::size_t)>& body, const std::stop_token& stop) : n_(n), body_(body), stop_(stop) {}
+  Loop(std::size_t n, const std::function<void(std::size_t)>& body, const std::stop_token& stop)
+      : n_(n), body_(body), stop_(stop) {}
 
   // On the calling thread.
   void work() noexcept {
@@ -23,7 +24,9 @@ class Loop final : public detail::Job {
       const std::size_t i = next_.fetch_add(1, std::memory_order_relaxed);
       if (i >= n_) return;
       try {
-        if (stop_.stop_requested()) throw Error(ErrorCode::cancelled, "stopped before item " + std::to_string(i) + " of " + std::to_string(n_));
+        if (stop_.stop_requested())
+          throw Error(ErrorCode::cancelled,
+                      "stopped before item " + std::to_string(i) + " of " + std::to_string(n_));
         body_(i);
       } catch (...) {
         std::lock_guard lock(mutex_);
@@ -76,6 +79,7 @@ std::size_t chosen_threads(std::size_t asked) {
 
 struct Global {
   std::uint64_t generation;
+  Global* parent;  // of the process that forked us: not ours to end, and no leak
   Executor executor;
 };
 std::atomic<Global*> current{nullptr};
@@ -88,7 +92,8 @@ struct Executor::State {
 };
 
 Executor::Executor(const ExecutorOptions& options)
-    : state_(new State{{chosen_threads(options.compute_threads), "zarrive-cpu"}, {options.io_threads ? options.io_threads : 32, "zarrive-io"}}) {}
+    : state_(new State{{chosen_threads(options.compute_threads), "zarrive-cpu"},
+                       {options.io_threads ? options.io_threads : 32, "zarrive-io"}}) {}
 
 // I/O first: its last tasks may still hand work to the compute threads.
 Executor::~Executor() = default;
@@ -97,7 +102,7 @@ Executor& Executor::global() {
   // No lock: a fork while another thread held it would block the child. The first to publish wins; the loser has no threads yet.
   Global* seen = current.load(std::memory_order_acquire);
   while (!seen || seen->generation != detail::fork_generation()) {
-    auto made = std::unique_ptr<Global>(new Global{detail::fork_generation(), Executor()});
+    auto made = std::unique_ptr<Global>(new Global{detail::fork_generation(), seen, Executor()});
     if (current.compare_exchange_strong(seen, made.get(), std::memory_order_acq_rel)) seen = made.release();
   }
   return seen->executor;
@@ -106,9 +111,11 @@ Executor& Executor::global() {
 std::size_t Executor::compute_threads() const noexcept { return state_->compute.max_threads(); }
 std::size_t Executor::io_threads() const noexcept { return state_->io.max_threads(); }
 
-void Executor::parallel_for(std::size_t n, const std::function<void(std::size_t)>& body, const ParallelOptions& options) {
+void Executor::parallel_for(std::size_t n, const std::function<void(std::size_t)>& body,
+                            const ParallelOptions& options) {
   const std::size_t most = compute_threads();
-  const std::size_t concurrency = std::min({n, most, options.max_concurrency ? options.max_concurrency : most});
+  const std::size_t concurrency =
+      std::min({n, most, options.max_concurrency ? options.max_concurrency : most});
   const auto loop = std::make_shared<Loop>(n, body, options.stop);
   if (concurrency <= 1) {
     loop->work();

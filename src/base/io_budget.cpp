@@ -15,7 +15,8 @@ struct IoBudget::State {
   std::condition_variable_any changed;
   std::size_t requests = 0;
   std::uint64_t bytes = 0;
-  std::list<std::uint64_t> queue;  // bytes wanted by those who wait; first come, first served, so large requests do not starve
+  std::list<std::uint64_t>
+      queue;  // bytes wanted by those who wait; first come, first served, so large requests do not starve
 
   bool has_room(std::uint64_t wanted) const {
     return requests == 0 || (requests < max_requests && bytes <= max_bytes && wanted <= max_bytes - bytes);
@@ -30,7 +31,8 @@ void IoBudget::acquire(std::uint64_t bytes, const std::stop_token& stop) {
   State& s = *state_;
   std::unique_lock lock(s.mutex);
   const auto place = s.queue.insert(s.queue.end(), bytes);
-  const bool granted = s.changed.wait(lock, stop, [&] { return s.queue.begin() == place && s.has_room(bytes); });
+  const bool granted =
+      s.changed.wait(lock, stop, [&] { return s.queue.begin() == place && s.has_room(bytes); });
   s.queue.erase(place);
   if (granted) {
     ++s.requests;
@@ -38,7 +40,9 @@ void IoBudget::acquire(std::uint64_t bytes, const std::stop_token& stop) {
   }
   lock.unlock();
   s.changed.notify_all();  // the next in the queue may have room too
-  if (!granted) throw Error(ErrorCode::cancelled, "stopped while waiting for room for a request of " + std::to_string(bytes) + " bytes");
+  if (!granted)
+    throw Error(ErrorCode::cancelled,
+                "stopped while waiting for room for a request of " + std::to_string(bytes) + " bytes");
 }
 
 void IoBudget::release(std::uint64_t bytes) noexcept {

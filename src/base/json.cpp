@@ -13,7 +13,8 @@ namespace {
 constexpr std::string_view type_names[] = {"null", "boolean", "number", "string", "array", "object"};
 
 [[noreturn]] void wrong_type(Json::Type expected, Json::Type found) {
-  throw Error(ErrorCode::invalid_metadata, "expected JSON type " + std::string(type_names[static_cast<int>(expected)]) +
+  throw Error(ErrorCode::invalid_metadata, "expected JSON type " +
+                                               std::string(type_names[static_cast<int>(expected)]) +
                                                ", found " + std::string(type_names[static_cast<int>(found)]));
 }
 
@@ -63,7 +64,8 @@ Json::Json(JsonArray value) : value_(std::make_shared<JsonArray>(std::move(value
 Json::Json(JsonObject value) : value_(std::make_shared<JsonObject>(std::move(value))) {}
 Json::Json(JsonNumber value) {
   if (!detail::is_number_text(value.text))
-    throw Error(ErrorCode::invalid_argument, "'" + value.text.substr(0, 40) + "' is not the text of a JSON number");
+    throw Error(ErrorCode::invalid_argument,
+                "'" + value.text.substr(0, 40) + "' is not the text of a JSON number");
   value_ = std::move(value);
 }
 
@@ -112,7 +114,8 @@ std::optional<std::int64_t> Json::to_int64(bool integral_floats) const noexcept 
   const auto integer = number ? detail::integer_of(number->text, integral_floats) : std::nullopt;
   if (!integer) return std::nullopt;
   constexpr auto max = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
-  if (!integer->negative) return integer->value <= max ? std::optional(static_cast<std::int64_t>(integer->value)) : std::nullopt;
+  if (!integer->negative)
+    return integer->value <= max ? std::optional(static_cast<std::int64_t>(integer->value)) : std::nullopt;
   if (integer->value > max + 1) return std::nullopt;
   return static_cast<std::int64_t>(~integer->value + 1);
 }

@@ -11,8 +11,15 @@ namespace {
 std::uint32_t next_code_point(std::string_view text, std::size_t& at) {
   const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
   const std::uint32_t first = byte(at);
-  const unsigned length = first < 0x80 ? 1 : first >= 0xc2 && first < 0xe0 ? 2 : (first & 0xf0) == 0xe0 ? 3 : first >= 0xf0 && first < 0xf5 ? 4 : 0;
-  std::uint32_t point = length == 1 ? first : length == 2 ? first & 0x1f : length == 3 ? first & 0x0f : first & 0x07;
+  const unsigned length = first < 0x80                    ? 1
+                          : first >= 0xc2 && first < 0xe0 ? 2
+                          : (first & 0xf0) == 0xe0        ? 3
+                          : first >= 0xf0 && first < 0xf5 ? 4
+                                                          : 0;
+  std::uint32_t point = length == 1   ? first
+                        : length == 2 ? first & 0x1f
+                        : length == 3 ? first & 0x0f
+                                      : first & 0x07;
   bool valid = length != 0;
   for (unsigned i = 1; i < length; ++i) {
     valid = valid && (byte(at + i) & 0xc0) == 0x80;
@@ -20,7 +27,9 @@ std::uint32_t next_code_point(std::string_view text, std::size_t& at) {
   }
   if (length == 3) valid = valid && point >= 0x800 && (point < 0xd800 || point > 0xdfff);
   if (length == 4) valid = valid && point >= 0x10000 && point <= 0x10ffff;
-  if (!valid) throw Error(ErrorCode::invalid_argument, "a string to be written as JSON is not UTF-8 at byte " + std::to_string(at));
+  if (!valid)
+    throw Error(ErrorCode::invalid_argument,
+                "a string to be written as JSON is not UTF-8 at byte " + std::to_string(at));
   at += length;
   return point;
 }

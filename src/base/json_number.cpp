@@ -147,8 +147,10 @@ std::string text_of(double value) {
     if (n > 1) out += "." + significant.substr(1);
     return out + std::string(text.substr(e));
   }
-  if (exponent < 0) return out + "0." + std::string(static_cast<std::size_t>(-exponent - 1), '0') + significant;
-  if (n <= exponent + 1) return out + significant + std::string(static_cast<std::size_t>(exponent + 1 - n), '0') + ".0";
+  if (exponent < 0)
+    return out + "0." + std::string(static_cast<std::size_t>(-exponent - 1), '0') + significant;
+  if (n <= exponent + 1)
+    return out + significant + std::string(static_cast<std::size_t>(exponent + 1 - n), '0') + ".0";
   return out + significant.substr(0, static_cast<std::size_t>(exponent) + 1) + "." +
          significant.substr(static_cast<std::size_t>(exponent) + 1);
 }

@@ -116,7 +116,9 @@ std::size_t JsonObject::size() const noexcept { return members_.size(); }
 bool JsonObject::empty() const noexcept { return members_.empty(); }
 bool JsonObject::contains(std::string_view name) const { return find(name) != nullptr; }
 const std::vector<JsonObject::Member>& JsonObject::members() const noexcept { return members_; }
-std::vector<JsonObject::Member>::const_iterator JsonObject::begin() const noexcept { return members_.begin(); }
+std::vector<JsonObject::Member>::const_iterator JsonObject::begin() const noexcept {
+  return members_.begin();
+}
 std::vector<JsonObject::Member>::const_iterator JsonObject::end() const noexcept { return members_.end(); }
 
 const Json* JsonObject::find(std::string_view name) const {

@@ -161,8 +161,9 @@ std::string mask_numbers(std::string_view text) {
 }
 
 template <unsigned flags>
-rapidjson::ParseResult read(std::string_view input, std::string_view original, const JsonParseOptions& options, Json& result,
-                            ErrorCode& code, std::string& reason) {
+rapidjson::ParseResult read(std::string_view input, std::string_view original,
+                            const JsonParseOptions& options, Json& result, ErrorCode& code,
+                            std::string& reason) {
   rapidjson::MemoryStream stream(input.data(), input.size());
   Builder builder(original, stream, options);
   rapidjson::Reader reader;
@@ -184,7 +185,8 @@ rapidjson::ParseResult read(std::string_view input, std::string_view original, c
 
 Json Json::parse(std::string_view text, const JsonParseOptions& options) {
   if (text.size() >= std::numeric_limits<rapidjson::SizeType>::max())
-    throw Error(ErrorCode::resource_limit, "a JSON document of " + std::to_string(text.size()) + " bytes; at most 4 GiB are read");
+    throw Error(ErrorCode::resource_limit,
+                "a JSON document of " + std::to_string(text.size()) + " bytes; at most 4 GiB are read");
   constexpr unsigned strict = rapidjson::kParseNumbersAsStringsFlag | rapidjson::kParseNanAndInfFlag |
                               rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag;
   constexpr unsigned lenient = strict | rapidjson::kParseTrailingCommasFlag;

@@ -11,7 +11,8 @@ namespace {
 std::atomic<std::uint64_t> generation{0};
 
 // Registered when the library is loaded: before any thread of ours can exist.
-[[maybe_unused]] const int fork_handler = pthread_atfork(nullptr, nullptr, [] { generation.fetch_add(1, std::memory_order_relaxed); });
+[[maybe_unused]] const int fork_handler =
+    pthread_atfork(nullptr, nullptr, [] { generation.fetch_add(1, std::memory_order_relaxed); });
 
 // Threads inherit the mask: signals are for the threads of the program, not for ours.
 class SignalsBlocked {
@@ -34,7 +35,10 @@ class SignalsBlocked {
 std::uint64_t fork_generation() noexcept { return generation.load(std::memory_order_relaxed); }
 
 ThreadPool::ThreadPool(std::size_t max_threads, const char* name)
-    : max_threads_(max_threads), name_(name), generation_(fork_generation()), state_(std::make_unique<State>()) {}
+    : max_threads_(max_threads),
+      name_(name),
+      generation_(fork_generation()),
+      state_(std::make_unique<State>()) {}
 
 ThreadPool::~ThreadPool() {
   if (!usable()) {
@@ -55,7 +59,8 @@ std::size_t ThreadPool::started_threads() const {
 }
 
 void ThreadPool::start_threads(State& state) {
-  while (!state.stopping && state.threads.size() < max_threads_ && state.idle < state.tasks.size() + state.wanted) {
+  while (!state.stopping && state.threads.size() < max_threads_ &&
+         state.idle < state.tasks.size() + state.wanted) {
     try {
       SignalsBlocked blocked;
       state.threads.emplace_back([this, &state] {

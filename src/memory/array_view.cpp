@@ -3,14 +3,23 @@
 namespace zarrive {
 
 ArrayView::ArrayView(std::byte* data_, DataType type_, Shape shape_, Strides strides_, MemorySpace space_)
-    : data(data_), type(std::move(type_)), shape(std::move(shape_)), strides(std::move(strides_)), space(space_) {
+    : data(data_),
+      type(std::move(type_)),
+      shape(std::move(shape_)),
+      strides(std::move(strides_)),
+      space(space_) {
   if (shape.size() != strides.size())
-    throw Error(ErrorCode::invalid_argument,
-                "a view of " + std::to_string(shape.size()) + " dimensions was given " + std::to_string(strides.size()) + " strides");
+    throw Error(ErrorCode::invalid_argument, "a view of " + std::to_string(shape.size()) +
+                                                 " dimensions was given " + std::to_string(strides.size()) +
+                                                 " strides");
 }
 
 ArrayView::ArrayView(std::byte* data_, DataType type_, Shape shape_, MemorySpace space_)
-    : data(data_), type(std::move(type_)), shape(std::move(shape_)), strides(c_strides(shape, type.item_size())), space(space_) {}
+    : data(data_),
+      type(std::move(type_)),
+      shape(std::move(shape_)),
+      strides(c_strides(shape, type.item_size())),
+      space(space_) {}
 
 bool ArrayView::is_contiguous() const noexcept {
   std::uint64_t expected = type.item_size();
@@ -28,15 +37,17 @@ bool ArrayView::is_contiguous() const noexcept {
 
 ArrayView ArrayView::box(std::span<const std::uint64_t> start, std::span<const std::uint64_t> extent) const {
   if (start.size() != ndim() || extent.size() != ndim())
-    throw Error(ErrorCode::invalid_argument, "a box of " + std::to_string(start.size()) + " and " + std::to_string(extent.size()) +
-                                                 " dimensions in a view of " + std::to_string(ndim()));
+    throw Error(ErrorCode::invalid_argument, "a box of " + std::to_string(start.size()) + " and " +
+                                                 std::to_string(extent.size()) + " dimensions in a view of " +
+                                                 std::to_string(ndim()));
   ArrayView part = *this;
   std::int64_t offset = 0;
   bool empty = false;
   for (std::size_t i = 0; i < ndim(); ++i) {
     if (start[i] > shape[i] || extent[i] > shape[i] - start[i])
-      throw Error(ErrorCode::out_of_bounds, "a box from " + to_string(start) + " of shape " + to_string(extent) +
-                                                " does not lie in a view of shape " + to_string(shape));
+      throw Error(ErrorCode::out_of_bounds, "a box from " + to_string(start) + " of shape " +
+                                                to_string(extent) + " does not lie in a view of shape " +
+                                                to_string(shape));
     empty = empty || extent[i] == 0;
     part.shape[i] = extent[i];
   }
@@ -55,7 +66,8 @@ ArrayView ArrayView::transposed(std::span<const std::size_t> order) const {
   }
   if (!valid) {
     const Shape given(order.begin(), order.end());
-    throw Error(ErrorCode::invalid_argument, to_string(given) + " is no permutation of the " + std::to_string(ndim()) + " dimensions of a view");
+    throw Error(ErrorCode::invalid_argument, to_string(given) + " is no permutation of the " +
+                                                 std::to_string(ndim()) + " dimensions of a view");
   }
   ArrayView result = *this;
   for (std::size_t i = 0; i < ndim(); ++i) {

@@ -8,9 +8,11 @@ Buffer Buffer::allocate(std::size_t size, const Prototype& prototype, std::size_
   Buffer buffer;
   buffer.space_ = prototype.space;
   if (size == 0) return buffer;
-  auto memory = (prototype.allocator ? prototype.allocator : default_allocator(prototype.space))->allocate(size, alignment);
+  auto memory = (prototype.allocator ? prototype.allocator : default_allocator(prototype.space))
+                    ->allocate(size, alignment);
   if (!memory)
-    throw Error(ErrorCode::resource_limit, "the allocator of " + prototype.space.name() + " gave no memory for " + std::to_string(size) + " bytes");
+    throw Error(ErrorCode::resource_limit, "the allocator of " + prototype.space.name() +
+                                               " gave no memory for " + std::to_string(size) + " bytes");
   buffer.data_ = memory.get();
   buffer.size_ = size;
   buffer.owner_ = std::move(memory);
@@ -37,9 +39,12 @@ Buffer Buffer::adopt(std::vector<std::byte> bytes) {
   return share(std::move(owner), data, size);
 }
 
-Buffer Buffer::borrow(std::span<const std::byte> bytes, MemorySpace space) { return share(nullptr, bytes.data(), bytes.size(), space); }
+Buffer Buffer::borrow(std::span<const std::byte> bytes, MemorySpace space) {
+  return share(nullptr, bytes.data(), bytes.size(), space);
+}
 
-Buffer Buffer::share(std::shared_ptr<const void> owner, const std::byte* data, std::size_t size, MemorySpace space) {
+Buffer Buffer::share(std::shared_ptr<const void> owner, const std::byte* data, std::size_t size,
+                     MemorySpace space) {
   Buffer buffer;
   buffer.owner_ = std::move(owner);
   buffer.data_ = data;
@@ -50,11 +55,14 @@ Buffer Buffer::share(std::shared_ptr<const void> owner, const std::byte* data, s
 
 std::span<const std::byte> Buffer::host_span() const {
   if (!space_.host_accessible())
-    throw Error(ErrorCode::invalid_argument, "a buffer in " + space_.name() + " cannot be read by the host; copy it to host memory first");
+    throw Error(ErrorCode::invalid_argument,
+                "a buffer in " + space_.name() + " cannot be read by the host; copy it to host memory first");
   return {data_, size_};
 }
 
-std::span<std::byte> Buffer::mutable_host_span() { return {const_cast<std::byte*>(host_span().data()), size_}; }
+std::span<std::byte> Buffer::mutable_host_span() {
+  return {const_cast<std::byte*>(host_span().data()), size_};
+}
 
 std::string_view Buffer::text() const {
   const auto bytes = host_span();
@@ -62,13 +70,15 @@ std::string_view Buffer::text() const {
 }
 
 std::span<const std::byte> Buffer::device_span() const {
-  if (space_.kind != MemoryKind::cuda) throw Error(ErrorCode::invalid_argument, "a buffer in " + space_.name() + " is not device memory");
+  if (space_.kind != MemoryKind::cuda)
+    throw Error(ErrorCode::invalid_argument, "a buffer in " + space_.name() + " is not device memory");
   return {data_, size_};
 }
 
 Buffer Buffer::slice(std::size_t offset, std::size_t size) const {
   if (offset > size_ || size > size_ - offset)
-    throw Error(ErrorCode::out_of_bounds, "bytes " + std::to_string(offset) + " to " + std::to_string(offset) + " + " + std::to_string(size) +
+    throw Error(ErrorCode::out_of_bounds, "bytes " + std::to_string(offset) + " to " +
+                                              std::to_string(offset) + " + " + std::to_string(size) +
                                               " of a buffer of " + std::to_string(size_) + " bytes");
   Buffer part = *this;
   if (offset) part.data_ += offset;

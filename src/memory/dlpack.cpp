@@ -17,12 +17,16 @@ struct Code {
   std::uint8_t bits;
 };
 constexpr Code codes[] = {
-    {TypeId::boolean, 6, 8},    {TypeId::int8, 0, 8},       {TypeId::int16, 0, 16},     {TypeId::int32, 0, 32},     {TypeId::int64, 0, 64},
-    {TypeId::uint8, 1, 8},      {TypeId::uint16, 1, 16},    {TypeId::uint32, 1, 32},    {TypeId::uint64, 1, 64},    {TypeId::float16, 2, 16},
-    {TypeId::float32, 2, 32},   {TypeId::float64, 2, 64},   {TypeId::bfloat16, 4, 16},  {TypeId::complex64, 5, 64}, {TypeId::complex128, 5, 128},
+    {TypeId::boolean, 6, 8},   {TypeId::int8, 0, 8},       {TypeId::int16, 0, 16},
+    {TypeId::int32, 0, 32},    {TypeId::int64, 0, 64},     {TypeId::uint8, 1, 8},
+    {TypeId::uint16, 1, 16},   {TypeId::uint32, 1, 32},    {TypeId::uint64, 1, 64},
+    {TypeId::float16, 2, 16},  {TypeId::float32, 2, 32},   {TypeId::float64, 2, 64},
+    {TypeId::bfloat16, 4, 16}, {TypeId::complex64, 5, 64}, {TypeId::complex128, 5, 128},
 };
 
-[[noreturn]] void refuse(const std::string& why) { throw Error(ErrorCode::invalid_argument, "DLPack tensor: " + why); }
+[[noreturn]] void refuse(const std::string& why) {
+  throw Error(ErrorCode::invalid_argument, "DLPack tensor: " + why);
+}
 
 // An exported tensor with what it points at.
 struct Export {
@@ -53,7 +57,8 @@ struct Layout {
 
 Layout read_layout(const Tensor& tensor, std::size_t item_size) {
   if (tensor.ndim < 0 || tensor.ndim > most_dimensions)
-    refuse("ndim is " + std::to_string(tensor.ndim) + "; 0 to " + std::to_string(most_dimensions) + " is expected");
+    refuse("ndim is " + std::to_string(tensor.ndim) + "; 0 to " + std::to_string(most_dimensions) +
+           " is expected");
   const auto ndim = static_cast<std::size_t>(tensor.ndim);
   if (ndim != 0 && !tensor.shape) refuse("the shape is a null pointer");
   Layout layout;
@@ -72,8 +77,10 @@ Layout read_layout(const Tensor& tensor, std::size_t item_size) {
     std::int64_t stride = 0, reach = 0;
     std::int64_t& side = tensor.strides[i] < 0 ? layout.below : layout.above;
     if (__builtin_mul_overflow(tensor.strides[i], static_cast<std::int64_t>(item_size), &stride) ||
-        __builtin_mul_overflow(stride, tensor.shape[i] - 1, &reach) || __builtin_add_overflow(side, reach, &side))
-      refuse("stride " + std::to_string(tensor.strides[i]) + " of dimension " + std::to_string(i) + " leaves the address space");
+        __builtin_mul_overflow(stride, tensor.shape[i] - 1, &reach) ||
+        __builtin_add_overflow(side, reach, &side))
+      refuse("stride " + std::to_string(tensor.strides[i]) + " of dimension " + std::to_string(i) +
+             " leaves the address space");
     layout.strides.push_back(stride);
   }
   return layout;
@@ -82,8 +89,9 @@ Layout read_layout(const Tensor& tensor, std::size_t item_size) {
 zarrive::DataType read_type(const DataType& type) {
   for (const Code& c : codes)
     if (c.code == type.code && c.bits == type.bits && type.lanes == 1) return zarrive::DataType(c.id);
-  throw Error(ErrorCode::unsupported_data_type, "DLPack type code " + std::to_string(type.code) + ", " + std::to_string(type.bits) + " bits, " +
-                                                    std::to_string(type.lanes) + " lanes has no Zarr data type");
+  throw Error(ErrorCode::unsupported_data_type,
+              "DLPack type code " + std::to_string(type.code) + ", " + std::to_string(type.bits) + " bits, " +
+                  std::to_string(type.lanes) + " lanes has no Zarr data type");
 }
 
 }  // namespace
@@ -94,12 +102,15 @@ ManagedTensor* to_dlpack(const NDArray& array) {
   Tensor& tensor = out->managed.dl_tensor;
   for (const Code& c : codes)
     if (c.id == view.type.id()) tensor.dtype = {c.code, c.bits, 1};
-  if (tensor.dtype.lanes == 0) throw Error(ErrorCode::unsupported_data_type, "data type " + view.type.name() + " has no DLPack code");
+  if (tensor.dtype.lanes == 0)
+    throw Error(ErrorCode::unsupported_data_type, "data type " + view.type.name() + " has no DLPack code");
   const auto item_size = static_cast<std::int64_t>(view.type.item_size());
   for (std::size_t i = 0; i < view.ndim(); ++i) {
-    if (view.shape[i] > static_cast<std::uint64_t>(max_address)) refuse("an extent of " + std::to_string(view.shape[i]) + " does not fit");
+    if (view.shape[i] > static_cast<std::uint64_t>(max_address))
+      refuse("an extent of " + std::to_string(view.shape[i]) + " does not fit");
     if (view.strides[i] % item_size != 0)
-      refuse("a stride of " + std::to_string(view.strides[i]) + " bytes is no multiple of the item size " + std::to_string(item_size) + "; copy the array first");
+      refuse("a stride of " + std::to_string(view.strides[i]) + " bytes is no multiple of the item size " +
+             std::to_string(item_size) + "; copy the array first");
     out->shape.push_back(static_cast<std::int64_t>(view.shape[i]));
     out->strides.push_back(view.strides[i] / item_size);
   }
@@ -122,7 +133,8 @@ NDArray from_dlpack(ManagedTensor* managed) {
   if (!managed) refuse("null pointer");
   const Tensor& tensor = managed->dl_tensor;
   if (tensor.device.device_type != cpu && tensor.device.device_type != cuda_host)
-    throw Error(ErrorCode::unsupported, "DLPack device type " + std::to_string(tensor.device.device_type) + "; only host (1) and pinned (3) memory is taken");
+    throw Error(ErrorCode::unsupported, "DLPack device type " + std::to_string(tensor.device.device_type) +
+                                            "; only host (1) and pinned (3) memory is taken");
   const MemorySpace space{tensor.device.device_type == cpu ? MemoryKind::host : MemoryKind::pinned, 0};
   const zarrive::DataType type = read_type(tensor.dtype);
   Layout layout = read_layout(tensor, type.item_size());
@@ -132,7 +144,8 @@ NDArray from_dlpack(ManagedTensor* managed) {
   if (layout.above != 0) {
     const auto first = checked_add(reinterpret_cast<std::uintptr_t>(tensor.data), tensor.byte_offset);
     if (!tensor.data) refuse("null data for an array of shape " + to_string(layout.shape));
-    if (!first || !checked_add(*first, static_cast<std::uint64_t>(layout.above)) || *first < static_cast<std::uint64_t>(-layout.below))
+    if (!first || !checked_add(*first, static_cast<std::uint64_t>(layout.above)) ||
+        *first < static_cast<std::uint64_t>(-layout.below))
       refuse("its bytes leave the address space");
     data = reinterpret_cast<std::byte*>(*first);
     lowest = data + layout.below;

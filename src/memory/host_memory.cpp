@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <bit>
 #include <cerrno>
 #include <cstdint>
@@ -34,7 +35,8 @@ std::size_t mapped_length(std::size_t size) {
 std::byte* map_huge(std::size_t size, std::size_t alignment) {
   const std::size_t length = mapped_length(size);
   const std::size_t reserved = length + alignment;  // both are below 2^62
-  void* raw = mmap(nullptr, reserved, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* raw =
+      mmap(nullptr, reserved, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (raw == MAP_FAILED) out_of_memory(size);
   auto* first = static_cast<std::byte*>(raw);
   const std::size_t before = (alignment - reinterpret_cast<std::uintptr_t>(first) % alignment) % alignment;
@@ -49,11 +51,14 @@ std::byte* map_huge(std::size_t size, std::size_t alignment) {
 
 std::byte* host_allocate(std::size_t size, std::size_t alignment) {
   if (!std::has_single_bit(alignment))
-    throw Error(ErrorCode::invalid_argument, "an alignment of " + std::to_string(alignment) + " is no power of two");
-  if (size > (std::numeric_limits<std::size_t>::max() >> 2) || alignment > (std::size_t{1} << 40)) out_of_memory(size);
+    throw Error(ErrorCode::invalid_argument,
+                "an alignment of " + std::to_string(alignment) + " is no power of two");
+  if (size > (std::numeric_limits<std::size_t>::max() >> 2) || alignment > (std::size_t{1} << 40))
+    out_of_memory(size);
   if (size >= huge_page_size) return map_huge(size, std::max(alignment, huge_page_size));
   void* data = nullptr;
-  if (posix_memalign(&data, std::max(alignment, sizeof(void*)), std::max<std::size_t>(size, 1)) != 0) out_of_memory(size);
+  if (posix_memalign(&data, std::max(alignment, sizeof(void*)), std::max<std::size_t>(size, 1)) != 0)
+    out_of_memory(size);
   return static_cast<std::byte*>(data);
 }
 
@@ -71,13 +76,23 @@ void populate(std::byte* data, std::size_t size) noexcept {
   // The hint covers only huge pages that lie wholly inside: what is around belongs to somebody else.
   const std::uintptr_t huge_begin = (begin + huge_page_size - 1) / huge_page_size * huge_page_size;
   const std::uintptr_t huge_end = end / huge_page_size * huge_page_size;
-  if (huge_begin < huge_end) madvise(reinterpret_cast<void*>(huge_begin), huge_end - huge_begin, MADV_HUGEPAGE);
-  const std::uintptr_t first = begin / page_size * page_size;
-  const std::size_t length = (end + page_size - 1) / page_size * page_size - first;
-  if (madvise(reinterpret_cast<void*>(first), length, MADV_POPULATE_WRITE) == 0 || errno != EINVAL) return;
-  // An older kernel: touch each page, atomically so that a write by another thread is never undone.
-  for (std::uintptr_t p = begin; p < end; p = p / page_size * page_size + page_size)
-    __atomic_fetch_or(reinterpret_cast<unsigned char*>(p), 0, __ATOMIC_RELAXED);
+  if (huge_begin < huge_end)
+    madvise(reinterpret_cast<void*>(huge_begin), huge_end - huge_begin, MADV_HUGEPAGE);
+  // For 64 MiB of present 4 KiB pages, asking takes 0.06 ms and populating 10 ms: only batches with a page missing are populated.
+  constexpr std::size_t batch = 4096 * page_size;
+  const std::uintptr_t last = (end + page_size - 1) / page_size * page_size;
+  for (std::uintptr_t p = begin / page_size * page_size; p < last; p += batch) {
+    const std::size_t length = std::min<std::size_t>(batch, last - p);
+    unsigned char present[4096];
+    if (mincore(reinterpret_cast<void*>(p), length, present) == 0 &&
+        std::all_of(present, present + length / page_size, [](unsigned char flags) { return flags & 1; }))
+      continue;
+    if (madvise(reinterpret_cast<void*>(p), length, MADV_POPULATE_WRITE) == 0 || errno != EINVAL) continue;
+    // An older kernel: touch each page, atomically so that a write by another thread is never undone.
+    for (std::uintptr_t at = std::max(p, begin); at < std::min(p + length, end);
+         at = at / page_size * page_size + page_size)
+      __atomic_fetch_or(reinterpret_cast<unsigned char*>(at), 0, __ATOMIC_RELAXED);
+  }
 }
 
 }  // namespace zarrive

@@ -29,7 +29,8 @@ std::size_t size_of_class(std::size_t c) { return (c % 2 ? smallest + smallest /
 
 std::size_t class_of(std::size_t size) {
   if (size <= smallest) return 0;
-  const auto k = static_cast<std::size_t>(std::bit_width((size - 1) / smallest));  // 256 * 2^(k-1) < size <= 256 * 2^k
+  const auto k =
+      static_cast<std::size_t>(std::bit_width((size - 1) / smallest));  // 256 * 2^(k-1) < size <= 256 * 2^k
   const std::size_t middle = 2 * k - 1;
   return size <= size_of_class(middle) ? middle : 2 * k;
 }
@@ -49,7 +50,8 @@ struct PoolAllocator::Core {
   };
   const std::size_t max_kept;
   std::array<Class, class_count> classes;
-  std::array<std::mutex, lock_count> locks;  // classes share them by turns; few enough to hold all around a fork
+  std::array<std::mutex, lock_count>
+      locks;  // classes share them by turns; few enough to hold all around a fork
   std::atomic<std::size_t> kept{0};
   std::atomic<std::uint64_t> clock{0};
 

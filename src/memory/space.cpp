@@ -60,10 +60,12 @@ MemorySpace MemorySpace::parse(std::string_view name) {
     const std::string_view number = name.substr(5);
     int device = -1;
     const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), device);
-    if (error == std::errc() && end == number.data() + number.size() && number[0] != '-') return {MemoryKind::cuda, device};
+    if (error == std::errc() && end == number.data() + number.size() && number[0] != '-')
+      return {MemoryKind::cuda, device};
   }
   throw Error(ErrorCode::invalid_argument,
-              "'" + std::string(name.substr(0, 80)) + "' is no memory space; expected host, pinned, cuda or cuda:<number>");
+              "'" + std::string(name.substr(0, 80)) +
+                  "' is no memory space; expected host, pinned, cuda or cuda:<number>");
 }
 
 Prototype host() { return {}; }
@@ -85,7 +87,8 @@ std::shared_ptr<Allocator> default_allocator(const MemorySpace& space) {
     allocator = std::make_shared<HostAllocator>(space.kind == MemoryKind::pinned ? detail::page_size : 1);
   }
   if (!allocator)
-    throw Error(ErrorCode::unsupported, "there is no allocator for memory space " + space.name() + "; is the GPU part built and loaded?");
+    throw Error(ErrorCode::unsupported, "there is no allocator for memory space " + space.name() +
+                                            "; is the GPU part built and loaded?");
   return r.made.try_emplace(key, std::move(allocator)).first->second;  // the first of two threads wins
 }
 

@@ -51,7 +51,8 @@ Walk<N> plan_walk(const std::array<const ArrayView*, N>& views) {
       }
     loops.push_back(loop);
   }
-  std::stable_sort(loops.begin(), loops.end(), [](const auto& a, const auto& b) { return a.steps[lead] > b.steps[lead]; });
+  std::stable_sort(loops.begin(), loops.end(),
+                   [](const auto& a, const auto& b) { return a.steps[lead] > b.steps[lead]; });
   for (const Loop<N>& inner : loops) {
     if (!walk.loops.empty()) {
       Loop<N>& outer = walk.loops.back();
@@ -84,7 +85,8 @@ bool for_each_position(std::array<std::byte*, N> data, const std::vector<Loop<N>
         break;
       }
       at[i - 1] = 0;
-      for (std::size_t v = 0; v < N; ++v) data[v] -= static_cast<std::int64_t>(loop.count - 1) * loop.steps[v];
+      for (std::size_t v = 0; v < N; ++v)
+        data[v] -= static_cast<std::int64_t>(loop.count - 1) * loop.steps[v];
     }
   }
 }

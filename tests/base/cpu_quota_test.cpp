@@ -33,13 +33,21 @@ class Root {
   std::string path_;
 };
 
-const char* const v2_mount = "25 20 0:22 / /proc rw - proc proc rw\n30 24 0:26 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw\nnonsense\n";
-const char* const v1_mount = "30 24 0:26 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n31 24 0:27 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu,cpuacct\n";
+const char* const v2_mount =
+    "25 20 0:22 / /proc rw - proc proc rw\n30 24 0:26 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 "
+    "rw\nnonsense\n";
+const char* const v1_mount =
+    "30 24 0:26 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n31 24 0:27 / /sys/fs/cgroup/cpu rw - "
+    "cgroup cgroup rw,cpu,cpuacct\n";
 
 TEST(CpuQuota, NothingToRead) {
   EXPECT_EQ(Root().cpus(), std::nullopt);
   EXPECT_EQ(Root().file("/proc/self/cgroup", "0::/a\n").cpus(), std::nullopt);
-  EXPECT_EQ(Root().file("/proc/self/cgroup", "nonsense\n1:two\n0::/a\n").file("/proc/self/mountinfo", v2_mount).cpus(), std::nullopt);
+  EXPECT_EQ(Root()
+                .file("/proc/self/cgroup", "nonsense\n1:two\n0::/a\n")
+                .file("/proc/self/mountinfo", v2_mount)
+                .cpus(),
+            std::nullopt);
 }
 
 TEST(CpuQuota, Version2TakesTheLeastOnTheWayUp) {
@@ -57,7 +65,9 @@ TEST(CpuQuota, Version2TakesTheLeastOnTheWayUp) {
 
 TEST(CpuQuota, Version2InAContainer) {
   Root root;
-  root.file("/proc/self/cgroup", "0::/\n").file("/proc/self/mountinfo", v2_mount).file("/sys/fs/cgroup/cpu.max", "300000 100000");
+  root.file("/proc/self/cgroup", "0::/\n")
+      .file("/proc/self/mountinfo", v2_mount)
+      .file("/sys/fs/cgroup/cpu.max", "300000 100000");
   EXPECT_EQ(root.cpus(), 3u);
   root.file("/sys/fs/cgroup/cpu.max", "0 100000");
   EXPECT_EQ(root.cpus(), std::nullopt);
@@ -69,9 +79,11 @@ TEST(CpuQuota, Version2InAContainer) {
 
 TEST(CpuQuota, Version1) {
   Root root;
-  root.file("/proc/self/cgroup", "5:memory:/x\n4:cpu,cpuacct:/docker/abc\n").file("/proc/self/mountinfo", v1_mount);
+  root.file("/proc/self/cgroup", "5:memory:/x\n4:cpu,cpuacct:/docker/abc\n")
+      .file("/proc/self/mountinfo", v1_mount);
   EXPECT_EQ(root.cpus(), std::nullopt);
-  root.file("/sys/fs/cgroup/cpu/docker/abc/cpu.cfs_quota_us", "-1").file("/sys/fs/cgroup/cpu/docker/abc/cpu.cfs_period_us", "100000");
+  root.file("/sys/fs/cgroup/cpu/docker/abc/cpu.cfs_quota_us", "-1")
+      .file("/sys/fs/cgroup/cpu/docker/abc/cpu.cfs_period_us", "100000");
   EXPECT_EQ(root.cpus(), std::nullopt);
   root.file("/sys/fs/cgroup/cpu/docker/abc/cpu.cfs_quota_us", "150000");
   EXPECT_EQ(root.cpus(), 2u);
@@ -81,7 +93,8 @@ TEST(CpuQuota, Version1WithTheHostsPathInAContainer) {
   Root root;
   root.file("/proc/self/cgroup", "4:cpu:/docker/abc/sub\n");
   root.file("/proc/self/mountinfo", "31 24 0:27 /docker/abc /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu\n");
-  root.file("/sys/fs/cgroup/cpu/sub/cpu.cfs_quota_us", "500000").file("/sys/fs/cgroup/cpu/sub/cpu.cfs_period_us", "100000");
+  root.file("/sys/fs/cgroup/cpu/sub/cpu.cfs_quota_us", "500000")
+      .file("/sys/fs/cgroup/cpu/sub/cpu.cfs_period_us", "100000");
   EXPECT_EQ(root.cpus(), 5u);
 }
 
@@ -100,14 +113,16 @@ TEST(CpuQuota, OfThisProcess) {
       }
     sched_setaffinity(0, sizeof one, &one);
     narrowed = cpu_quota();
-  }).join();
+  })
+      .join();
   EXPECT_EQ(narrowed, 1u);
 }
 
 TEST(CpuQuota, ThreadCountText) {
   EXPECT_EQ(detail::parse_thread_count("1"), 1u);
   EXPECT_EQ(detail::parse_thread_count("4096"), 4096u);
-  for (const char* text : {"", "0", "-1", "4097", "2x", " 2", "99999999999999999999"}) EXPECT_EQ(detail::parse_thread_count(text), std::nullopt) << text;
+  for (const char* text : {"", "0", "-1", "4097", "2x", " 2", "99999999999999999999"})
+    EXPECT_EQ(detail::parse_thread_count(text), std::nullopt) << text;
   EXPECT_EQ(detail::parse_thread_count(nullptr), std::nullopt);
 }
 

@@ -60,20 +60,21 @@ TEST(Executor, ConcurrencyIsBounded) {
   Executor executor({.compute_threads = 4});
   for (std::size_t bound : {1u, 2u, 3u}) {
     std::atomic<int> now{0}, most{0};
-    executor.parallel_for(
-        60,
-        [&](std::size_t) {
-          const int mine = ++now;
-          int seen = most;
-          while (seen < mine && !most.compare_exchange_weak(seen, mine)) {}
-          std::this_thread::sleep_for(1ms);
-          --now;
-        },
-        {.max_concurrency = bound});
+    executor.parallel_for(60,
+                          [&](std::size_t) {
+                            const int mine = ++now;
+                            int seen = most;
+                            while (seen < mine && !most.compare_exchange_weak(seen, mine)) {
+                            }
+                            std::this_thread::sleep_for(1ms);
+                            --now;
+                          },
+                          {.max_concurrency = bound});
     EXPECT_LE(most, static_cast<int>(bound));
   }
   std::set<std::thread::id> seen;
-  executor.parallel_for(10, [&](std::size_t) { seen.insert(std::this_thread::get_id()); }, {.max_concurrency = 1});
+  executor.parallel_for(10, [&](std::size_t) { seen.insert(std::this_thread::get_id()); },
+                        {.max_concurrency = 1});
   EXPECT_EQ(seen, (std::set{std::this_thread::get_id()}));
 }
 
@@ -96,7 +97,9 @@ TEST(Executor, TheFirstExceptionStopsTheRest) {
               ErrorCode::corrupt_chunk);
     EXPECT_LT(ran, 1000000u);
   }
-  EXPECT_THROW(executor.parallel_for(10, [](std::size_t) { throw std::runtime_error("other types pass too"); }), std::runtime_error);
+  EXPECT_THROW(
+      executor.parallel_for(10, [](std::size_t) { throw std::runtime_error("other types pass too"); }),
+      std::runtime_error);
   EXPECT_THROW(executor.parallel_for(1, [](std::size_t) { throw 7; }), int);
   int after = 0;
   executor.parallel_for(1, [&](std::size_t) { ++after; });
@@ -108,17 +111,18 @@ TEST(Executor, StopEndsTheLoop) {
   std::stop_source stop;
   std::atomic<int> ran{0};
   EXPECT_EQ(code_of([&] {
-              executor.parallel_for(
-                  1000000,
-                  [&](std::size_t) {
-                    if (++ran == 10) stop.request_stop();
-                  },
-                  {.stop = stop.get_token()});
+              executor.parallel_for(1000000,
+                                    [&](std::size_t) {
+                                      if (++ran == 10) stop.request_stop();
+                                    },
+                                    {.stop = stop.get_token()});
             }),
             ErrorCode::cancelled);
   EXPECT_LT(ran, 1000);
   ran = 0;
-  EXPECT_EQ(code_of([&] { executor.parallel_for(5, [&](std::size_t) { ++ran; }, {.stop = stop.get_token()}); }), ErrorCode::cancelled);
+  EXPECT_EQ(
+      code_of([&] { executor.parallel_for(5, [&](std::size_t) { ++ran; }, {.stop = stop.get_token()}); }),
+      ErrorCode::cancelled);
   EXPECT_EQ(ran, 0);
   executor.parallel_for(0, [&](std::size_t) { ++ran; }, {.stop = stop.get_token()});
   EXPECT_EQ(ran, 0);
@@ -263,7 +267,8 @@ TEST(ExecutorIoBudget, BoundsRequestsAndBytes) {
   std::vector<std::thread> threads;
   const auto raise = [](auto& most, auto value) {
     auto seen = most.load();
-    while (seen < value && !most.compare_exchange_weak(seen, value)) {}
+    while (seen < value && !most.compare_exchange_weak(seen, value)) {
+    }
   };
   for (int t = 0; t < 6; ++t)
     threads.emplace_back([&, t] {

@@ -19,10 +19,15 @@ namespace {
 #define SKIP_UNDER_TSAN() static_cast<void>(0)
 #endif
 
-// Ends a child at once, but with its coverage written when there is any.
-extern "C" void __gcov_dump() __attribute__((weak));
+#if defined(ZARRIVE_COVERAGE)
+extern "C" void __gcov_dump();
+#endif
+
+// Ends a child at once, with its coverage written in such a build.
 [[noreturn]] void leave(bool good) {
-  if (__gcov_dump) __gcov_dump();
+#if defined(ZARRIVE_COVERAGE)
+  __gcov_dump();
+#endif
   _exit(good ? 0 : 1);
 }
 
@@ -63,7 +68,10 @@ TEST(Fork, TheChildGetsAFreshExecutorWhileTheParentIsBusy) {
     }
   });
   for (int i = 0; i < 20; ++i)
-    EXPECT_TRUE(in_child([&] { return &Executor::global() != &parent && works(Executor::global()) && &Executor::global() == &Executor::global(); }));
+    EXPECT_TRUE(in_child([&] {
+      return &Executor::global() != &parent && works(Executor::global()) &&
+             &Executor::global() == &Executor::global();
+    }));
   stop = true;
   busy.join();
   submitting.join();
@@ -87,9 +95,7 @@ TEST(Fork, AnItemMayFork) {
   Executor executor({.compute_threads = 3});
   std::atomic<int> good{0};
   const pid_t parent = getpid();
-  executor.parallel_for(4, [&](std::size_t) {
-    good += in_child([&] { return works(Executor::global()); });
-  });
+  executor.parallel_for(4, [&](std::size_t) { good += in_child([&] { return works(Executor::global()); }); });
   EXPECT_EQ(good, 4);
   // A child that returns from the item, on the caller's thread, finishes the loop alone.
   executor.parallel_for(2, [&](std::size_t) {}, {});

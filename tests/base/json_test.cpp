@@ -16,7 +16,8 @@
 namespace zarrive {
 namespace {
 
-ErrorCode parse_error(std::string_view text, const JsonParseOptions& options = {}, std::string* message = nullptr) {
+ErrorCode parse_error(std::string_view text, const JsonParseOptions& options = {},
+                      std::string* message = nullptr) {
   try {
     Json::parse(text, options);
   } catch (const Error& e) {
@@ -61,9 +62,9 @@ TEST(Json, ScalarsAndSpaceAroundTheDocument) {
 }
 
 TEST(Json, NumbersKeepTheirText) {
-  for (std::string text : {"18446744073709551615", "18446744073709551616", "-9223372036854775808", "-0.0", "1E5", "1e400", "-1e400",
-                           "1e-400", "0.1000000000000000055511151231257827", "3.0", "1.7976931348623157e308", "1e99999999999999999999",
-                           "1e-99999999999999999999"}) {
+  for (std::string text : {"18446744073709551615", "18446744073709551616", "-9223372036854775808", "-0.0",
+                           "1E5", "1e400", "-1e400", "1e-400", "0.1000000000000000055511151231257827", "3.0",
+                           "1.7976931348623157e308", "1e99999999999999999999", "1e-99999999999999999999"}) {
     EXPECT_EQ(again(text), text);
     EXPECT_EQ(again("[" + text + "," + text + "]"), "[" + text + ", " + text + "]");
     EXPECT_EQ(again("{\"a\": [" + text + ", 1]}"), "{\"a\": [" + text + ", 1]}");
@@ -75,7 +76,8 @@ TEST(Json, NumbersKeepTheirText) {
 }
 
 TEST(Json, NumbersBeyondDoubleDoNotDisturbTheirNeighbours) {
-  const std::string text = R"({"1e400": "2e500 \" 3e600", "n": [-1e400, 12345.678, -1, 1e400], "s": "\\", "t": 1e999})";
+  const std::string text =
+      R"({"1e400": "2e500 \" 3e600", "n": [-1e400, 12345.678, -1, 1e400], "s": "\\", "t": 1e999})";
   EXPECT_EQ(again(text), text);
   EXPECT_EQ(parse_error("[1e400, 01e400]"), ErrorCode::invalid_metadata);
   EXPECT_EQ(parse_error("[1e400, \"abc"), ErrorCode::invalid_metadata);
@@ -92,16 +94,53 @@ TEST(Json, BareNaNAndInfinities) {
   EXPECT_TRUE(std::isnan(json.as_array()[0].as_double()));
   EXPECT_EQ(json.as_array()[1].as_double(), std::numeric_limits<double>::infinity());
   EXPECT_EQ(json.as_array()[2].as_double(), -std::numeric_limits<double>::infinity());
-  for (const char* text : {"Inf", "-Inf", "-NaN", "+NaN", "nan", "NAN", "infinity", "Infinit", "N", "NaNa", "[NaN1]", "--Infinity", "-"})
+  for (const char* text : {"Inf", "-Inf", "-NaN", "+NaN", "nan", "NAN", "infinity", "Infinit", "N", "NaNa",
+                           "[NaN1]", "--Infinity", "-"})
     EXPECT_EQ(parse_error(text), ErrorCode::invalid_metadata) << text;
   for (const char* text : {"NaN", "[Infinity]", "{\"a\": -Infinity}"})
     EXPECT_EQ(parse_error(text, {.allow_nan = false}), ErrorCode::invalid_metadata) << text;
 }
 
 TEST(Json, WhatIsNotJsonIsRefused) {
-  for (const char* text : {"", " ", "nul", "tru", "01", "1.", ".5", "1e", "1e+", "+1", "0x10", "'a'", "[1,]", "{\"a\":1,}", "[,1]", "[1 2]",
-                           "{\"a\" 1}", "{a:1}", "{1:1}", "{\"a\":}", "{\"a\"}", "[", "]", "{", "}", "[}", "{]", "1 2", "[] []", "\"a",
-                           "\"\\x\"", "\"\\u12\"", "\"\\u12g4\"", "\"tab\tinside\"", "// c\n1", "/* c */ 1", "\"\\", "[1]x", "\xef\xbb\xbf{}"})
+  for (const char* text : {"",
+                           " ",
+                           "nul",
+                           "tru",
+                           "01",
+                           "1.",
+                           ".5",
+                           "1e",
+                           "1e+",
+                           "+1",
+                           "0x10",
+                           "'a'",
+                           "[1,]",
+                           "{\"a\":1,}",
+                           "[,1]",
+                           "[1 2]",
+                           "{\"a\" 1}",
+                           "{a:1}",
+                           "{1:1}",
+                           "{\"a\":}",
+                           "{\"a\"}",
+                           "[",
+                           "]",
+                           "{",
+                           "}",
+                           "[}",
+                           "{]",
+                           "1 2",
+                           "[] []",
+                           "\"a",
+                           "\"\\x\"",
+                           "\"\\u12\"",
+                           "\"\\u12g4\"",
+                           "\"tab\tinside\"",
+                           "// c\n1",
+                           "/* c */ 1",
+                           "\"\\",
+                           "[1]x",
+                           "\xef\xbb\xbf{}"})
     EXPECT_EQ(parse_error(text), ErrorCode::invalid_metadata) << text;
   EXPECT_EQ(parse_error(std::string_view("1\0", 2)), ErrorCode::invalid_metadata);
   EXPECT_EQ(parse_error(std::string_view("{}\0{}", 5)), ErrorCode::invalid_metadata);
@@ -120,17 +159,20 @@ TEST(Json, TrailingCommasOnlyWhenAsked) {
 TEST(Json, StringsAreUtf8) {
   EXPECT_EQ(Json::parse("\"\\u00e9\\ud83d\\ude00\\u0000\\/\"").as_string(), std::string("é😀\0/", 8));
   EXPECT_EQ(Json::parse("\"\xed\x9f\xbf\"").as_string(), "\xed\x9f\xbf");
-  for (const char* text : {"\"\xff\"", "\"\xc0\xaf\"", "\"\xed\xa0\x80\"", "\"\xf4\x90\x80\x80\"", "\"\xe2\x82\"", "\"\\ud800\"", "\"\\udc00\"",
-                           "\"\\ud800\\ud800\"", "\"\\ud800x\"", "\"\xc3\"", "{\"\xff\": 1}", "{\"a\\udc00\": 1}"})
+  for (const char* text : {"\"\xff\"", "\"\xc0\xaf\"", "\"\xed\xa0\x80\"", "\"\xf4\x90\x80\x80\"",
+                           "\"\xe2\x82\"", "\"\\ud800\"", "\"\\udc00\"", "\"\\ud800\\ud800\"", "\"\\ud800x\"",
+                           "\"\xc3\"", "{\"\xff\": 1}", "{\"a\\udc00\": 1}"})
     EXPECT_EQ(parse_error(text), ErrorCode::invalid_metadata);
 }
 
 TEST(Json, DuplicateNames) {
   std::string message;
-  EXPECT_EQ(parse_error("{\"a\": 1, \"b\": {\"a\": 1},\n \"a\": 2}", {}, &message), ErrorCode::invalid_metadata);
+  EXPECT_EQ(parse_error("{\"a\": 1, \"b\": {\"a\": 1},\n \"a\": 2}", {}, &message),
+            ErrorCode::invalid_metadata);
   EXPECT_NE(message.find("\"a\" occurs twice"), std::string::npos) << message;
   EXPECT_NE(message.find("line 2"), std::string::npos) << message;
-  EXPECT_EQ(Json::parse("{\"a\": 1, \"b\": 2, \"a\": [3]}", {.reject_duplicate_names = false}).dump(), "{\"a\": [3], \"b\": 2}");
+  EXPECT_EQ(Json::parse("{\"a\": 1, \"b\": 2, \"a\": [3]}", {.reject_duplicate_names = false}).dump(),
+            "{\"a\": [3], \"b\": 2}");
 }
 
 TEST(Json, ErrorsTellLineAndColumn) {
@@ -162,12 +204,15 @@ TEST(Json, DepthIsBounded) {
 }
 
 TEST(Json, EveryTruncationIsAnError) {
-  const std::string text = R"({"zarr_format": 3, "a": [1.5e3, -0, NaN, "é\u00e9\n", {"b": null}], "c": true})";
-  for (std::size_t n = 0; n < text.size(); ++n) EXPECT_EQ(parse_error(text.substr(0, n)), ErrorCode::invalid_metadata) << n;
+  const std::string text =
+      R"({"zarr_format": 3, "a": [1.5e3, -0, NaN, "é\u00e9\n", {"b": null}], "c": true})";
+  for (std::size_t n = 0; n < text.size(); ++n)
+    EXPECT_EQ(parse_error(text.substr(0, n)), ErrorCode::invalid_metadata) << n;
 }
 
 TEST(Json, RandomDamageNeverGetsThroughAsMoreThanAnError) {
-  const std::string text = R"({"zarr_format": 3, "a": [1.5e3, -0, NaN, 1e400, "é\u00e9\n", {"b": null}], "c": true, "d": {"e": [[], {}]}})";
+  const std::string text =
+      R"({"zarr_format": 3, "a": [1.5e3, -0, NaN, 1e400, "é\u00e9\n", {"b": null}], "c": true, "d": {"e": [[], {}]}})";
   std::mt19937 random(7);
   int parsed = 0;
   for (int i = 0; i < 4000; ++i) {
@@ -238,12 +283,28 @@ TEST(Json, DoublesOutOfRange) {
 }
 
 TEST(Json, DoublesAreWrittenAsPythonDoes) {
-  const std::pair<double, const char*> cases[] = {
-      {0.0, "0.0"}, {-0.0, "-0.0"}, {1.0, "1.0"}, {0.1, "0.1"}, {-1.5, "-1.5"}, {100.0, "100.0"}, {123456.789, "123456.789"},
-      {1e15, "1000000000000000.0"}, {1e16, "1e+16"}, {1.5e16, "1.5e+16"}, {9007199254740993.0, "9007199254740992.0"},
-      {1e-4, "0.0001"}, {1e-5, "1e-05"}, {1.25e-5, "1.25e-05"}, {1e100, "1e+100"}, {5e-324, "5e-324"}, {1e-100, "1e-100"},
-      {1.7976931348623157e308, "1.7976931348623157e+308"}, {0.30000000000000004, "0.30000000000000004"},
-      {std::nan(""), "NaN"}, {HUGE_VAL, "Infinity"}, {-HUGE_VAL, "-Infinity"}};
+  const std::pair<double, const char*> cases[] = {{0.0, "0.0"},
+                                                  {-0.0, "-0.0"},
+                                                  {1.0, "1.0"},
+                                                  {0.1, "0.1"},
+                                                  {-1.5, "-1.5"},
+                                                  {100.0, "100.0"},
+                                                  {123456.789, "123456.789"},
+                                                  {1e15, "1000000000000000.0"},
+                                                  {1e16, "1e+16"},
+                                                  {1.5e16, "1.5e+16"},
+                                                  {9007199254740993.0, "9007199254740992.0"},
+                                                  {1e-4, "0.0001"},
+                                                  {1e-5, "1e-05"},
+                                                  {1.25e-5, "1.25e-05"},
+                                                  {1e100, "1e+100"},
+                                                  {5e-324, "5e-324"},
+                                                  {1e-100, "1e-100"},
+                                                  {1.7976931348623157e308, "1.7976931348623157e+308"},
+                                                  {0.30000000000000004, "0.30000000000000004"},
+                                                  {std::nan(""), "NaN"},
+                                                  {HUGE_VAL, "Infinity"},
+                                                  {-HUGE_VAL, "-Infinity"}};
   for (const auto& [value, text] : cases) EXPECT_EQ(Json(value).dump(), text);
   std::mt19937_64 random(1);
   for (int i = 0; i < 20000; ++i) {
@@ -279,22 +340,30 @@ TEST(Json, MadeFromCppValues) {
 
 // Expected texts from Python 3.11: json.dumps(json.loads(text), ...).
 TEST(Json, LayoutsArePythons) {
-  const Json json = Json::parse(R"({"b": [1, [], {}, {"x": null}], "a": "\u00e9\ud83d\ude00\u007f\u0001\"\\\n\r\t\f\b/", "é": 1.5})");
-  EXPECT_EQ(json.dump(), "{\"b\": [1, [], {}, {\"x\": null}], \"a\": \"é😀\x7f\\u0001\\\"\\\\\\n\\r\\t\\f\\b/\", \"é\": 1.5}");
-  EXPECT_EQ(json.dump({.sort_keys = true, .ensure_ascii = true}),
-            R"({"a": "\u00e9\ud83d\ude00\u007f\u0001\"\\\n\r\t\f\b/", "b": [1, [], {}, {"x": null}], "\u00e9": 1.5})");
-  EXPECT_EQ(Json::parse("{\"b\": [1, [], {}], \"a\": {\"x\": null}}").dump({.spaces = false}), R"({"b":[1,[],{}],"a":{"x":null}})");
+  const Json json = Json::parse(
+      R"({"b": [1, [], {}, {"x": null}], "a": "\u00e9\ud83d\ude00\u007f\u0001\"\\\n\r\t\f\b/", "é": 1.5})");
+  EXPECT_EQ(
+      json.dump(),
+      "{\"b\": [1, [], {}, {\"x\": null}], \"a\": \"é😀\x7f\\u0001\\\"\\\\\\n\\r\\t\\f\\b/\", \"é\": 1.5}");
+  EXPECT_EQ(
+      json.dump({.sort_keys = true, .ensure_ascii = true}),
+      R"({"a": "\u00e9\ud83d\ude00\u007f\u0001\"\\\n\r\t\f\b/", "b": [1, [], {}, {"x": null}], "\u00e9": 1.5})");
+  EXPECT_EQ(Json::parse("{\"b\": [1, [], {}], \"a\": {\"x\": null}}").dump({.spaces = false}),
+            R"({"b":[1,[],{}],"a":{"x":null}})");
   EXPECT_EQ(Json::parse("{\"b\": [1, [], {}], \"a\": {\"x\": null}}").dump({.indent = 2}),
             "{\n  \"b\": [\n    1,\n    [],\n    {}\n  ],\n  \"a\": {\n    \"x\": null\n  }\n}");
   EXPECT_EQ(Json::parse("[1, {\"x\": 2}]").dump({.indent = 0}), "[\n1,\n{\n\"x\": 2\n}\n]");
-  EXPECT_EQ(Json::parse("[1, {\"x\": 2}]").dump({.indent = 1, .spaces = false}), "[\n 1,\n {\n  \"x\":2\n }\n]");
+  EXPECT_EQ(Json::parse("[1, {\"x\": 2}]").dump({.indent = 1, .spaces = false}),
+            "[\n 1,\n {\n  \"x\":2\n }\n]");
 }
 
 TEST(Json, StringsThatAreNotUtf8AreNotWritten) {
-  for (const char* text : {"\xff", "a\x80", "\xc0\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xe2\x82", "\xf0\x9f", "\xc3", "\xe0\x80\x80", "\xf0\x80\x80\x80", "\xf8"})
+  for (const char* text : {"\xff", "a\x80", "\xc0\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xe2\x82",
+                           "\xf0\x9f", "\xc3", "\xe0\x80\x80", "\xf0\x80\x80\x80", "\xf8"})
     EXPECT_EQ(code_of([&] { Json(text).dump(); }), ErrorCode::invalid_argument);
   EXPECT_EQ(code_of([&] { Json(JsonObject{{"\xff", 1}}).dump(); }), ErrorCode::invalid_argument);
-  EXPECT_EQ(Json("\xf4\x8f\xbf\xbf\xee\x80\x80\xed\x9f\xbf").dump({.ensure_ascii = true}), "\"\\udbff\\udfff\\ue000\\ud7ff\"");
+  EXPECT_EQ(Json("\xf4\x8f\xbf\xbf\xee\x80\x80\xed\x9f\xbf").dump({.ensure_ascii = true}),
+            "\"\\udbff\\udfff\\ue000\\ud7ff\"");
 }
 
 TEST(Json, WrongTypesAreNamed) {
@@ -408,7 +477,9 @@ TEST(JsonObject, AgreesWithALinearModel) {
 
 TEST(JsonObject, WideObjectsAreFast) {
   std::string text = "{";
-  for (int i = 0; i < 100000; ++i) text += (i ? "," : "") + ("\"group/array_" + std::to_string(i)) + "/zarr.json\": {\"n\": " + std::to_string(i) + "}";
+  for (int i = 0; i < 100000; ++i)
+    text += (i ? "," : "") + ("\"group/array_" + std::to_string(i)) +
+            "/zarr.json\": {\"n\": " + std::to_string(i) + "}";
   text += "}";
   const std::clock_t start = std::clock();  // of the processor: the machine may be busy
   const Json json = Json::parse(text);

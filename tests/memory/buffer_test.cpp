@@ -54,7 +54,8 @@ TEST(Buffer, CopiesAndSlicesKeepTheBytesAlive) {
   std::weak_ptr<std::string> watch = owner;
   Buffer part;
   {
-    const Buffer whole = Buffer::share(owner, reinterpret_cast<const std::byte*>(owner->data()), owner->size());
+    const Buffer whole =
+        Buffer::share(owner, reinterpret_cast<const std::byte*>(owner->data()), owner->size());
     owner.reset();
     part = whole.slice(2, 5).slice(1, 3);
   }

@@ -77,7 +77,8 @@ Layout random_layout(std::mt19937& random, const DataType& type, const Shape& sh
 Shape random_shape(std::mt19937& random) {
   Shape shape(random() % 5);
   for (auto& n : shape) n = random() % 12 == 0 ? 0 : random() % 4 == 0 ? 1 : 1 + random() % 9;
-  if (shape.size() == 2 && random() % 3 == 0) shape = {1 + random() % 80, 1 + random() % 80};  // larger than a tile
+  if (shape.size() == 2 && random() % 3 == 0)
+    shape = {1 + random() % 80, 1 + random() % 80};  // larger than a tile
   return shape;
 }
 
@@ -91,8 +92,11 @@ TEST(Copy, AgreesWithTheElementLoop) {
     const Layout source = random_layout(random, type, shape, true);
     Layout destination = random_layout(random, type, shape, false);
     std::vector<std::byte> expected = destination.memory;
-    const ArrayView model(expected.data() + (destination.view.data - destination.memory.data()), type, shape, destination.view.strides);
-    each(shape, [&](const Shape& at) { std::memcpy(address(model, at), address(source.view, at), type.item_size()); });
+    const ArrayView model(expected.data() + (destination.view.data - destination.memory.data()), type, shape,
+                          destination.view.strides);
+    each(shape, [&](const Shape& at) {
+      std::memcpy(address(model, at), address(source.view, at), type.item_size());
+    });
     copy(source.view, destination.view);
     ASSERT_EQ(destination.memory, expected) << "seed " << seed << " shape " << to_string(shape);
   }
@@ -105,9 +109,11 @@ TEST(Fill, AgreesWithTheElementLoop) {
     const Shape shape = random_shape(random);
     Layout destination = random_layout(random, type, shape, true);
     std::vector<std::byte> element(type.item_size(), static_cast<std::byte>(random()));
-    if (random() % 3) for (auto& b : element) b = static_cast<std::byte>(random());
+    if (random() % 3)
+      for (auto& b : element) b = static_cast<std::byte>(random());
     std::vector<std::byte> expected = destination.memory;
-    const ArrayView model(expected.data() + (destination.view.data - destination.memory.data()), type, shape, destination.view.strides);
+    const ArrayView model(expected.data() + (destination.view.data - destination.memory.data()), type, shape,
+                          destination.view.strides);
     each(shape, [&](const Shape& at) { std::memcpy(address(model, at), element.data(), type.item_size()); });
     fill(destination.view, element);
     ASSERT_EQ(destination.memory, expected) << "seed " << seed << " shape " << to_string(shape);
@@ -128,7 +134,8 @@ TEST(Fill, LongRows) {
     const NDArray array = NDArray::allocate(type, {10007});
     fill(array.view(), element);
     EXPECT_TRUE(all_equal(array.view(), element));
-    for (std::size_t i = 0; i < 10007; ++i) ASSERT_EQ(std::memcmp(array.view().data + i * item, element.data(), item), 0);
+    for (std::size_t i = 0; i < 10007; ++i)
+      ASSERT_EQ(std::memcmp(array.view().data + i * item, element.data(), item), 0);
   }
 }
 
@@ -143,11 +150,13 @@ TEST(AllEqual, ComparesBits) {
 TEST(Copy, Strings) {
   const DataType string(TypeId::string);
   const NDArray source = NDArray::allocate(string, {3, 4}), destination = NDArray::allocate(string, {4, 3});
-  for (std::size_t i = 0; i < 12; ++i) source.span<std::string>()[i] = std::string(i * 5, static_cast<char>('a' + i));
+  for (std::size_t i = 0; i < 12; ++i)
+    source.span<std::string>()[i] = std::string(i * 5, static_cast<char>('a' + i));
   const std::vector<std::size_t> order{1, 0};
   copy(source.view(), destination.view().transposed(order));
   for (std::size_t i = 0; i < 3; ++i)
-    for (std::size_t j = 0; j < 4; ++j) EXPECT_EQ(destination.span<std::string>()[j * 3 + i], source.span<std::string>()[i * 4 + j]);
+    for (std::size_t j = 0; j < 4; ++j)
+      EXPECT_EQ(destination.span<std::string>()[j * 3 + i], source.span<std::string>()[i * 4 + j]);
   const std::string word(100, 'w');
   fill(destination.view().box(Shape{1, 0}, Shape{2, 3}), word);
   EXPECT_TRUE(all_equal(destination.view().box(Shape{1, 0}, Shape{2, 3}), word));
@@ -161,7 +170,8 @@ TEST(Copy, Strings) {
 
 TEST(Copy, WhatDoesNotFitIsRefused) {
   const DataType i32(TypeId::int32), string(TypeId::string);
-  const NDArray a = NDArray::allocate(i32, {3}), b = NDArray::allocate(i32, {4}), s = NDArray::allocate(string, {3});
+  const NDArray a = NDArray::allocate(i32, {3}), b = NDArray::allocate(i32, {4}),
+                s = NDArray::allocate(string, {3});
   const NDArray f = NDArray::allocate(DataType(TypeId::float32), {3});
   const ArrayView device(a.view().data, i32, {3}, cuda().space);
   const std::vector<std::byte> element(4);

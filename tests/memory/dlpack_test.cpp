@@ -72,21 +72,32 @@ TEST(Dlpack, StridesOfEverySign) {
 }
 
 TEST(Dlpack, EveryTypeWithACode) {
-  for (TypeId id : {TypeId::boolean, TypeId::int8, TypeId::int16, TypeId::int32, TypeId::int64, TypeId::uint8, TypeId::uint16, TypeId::uint32,
-                    TypeId::uint64, TypeId::float16, TypeId::float32, TypeId::float64, TypeId::bfloat16, TypeId::complex64, TypeId::complex128}) {
+  for (TypeId id : {TypeId::boolean, TypeId::int8, TypeId::int16, TypeId::int32, TypeId::int64, TypeId::uint8,
+                    TypeId::uint16, TypeId::uint32, TypeId::uint64, TypeId::float16, TypeId::float32,
+                    TypeId::float64, TypeId::bfloat16, TypeId::complex64, TypeId::complex128}) {
     const NDArray array = NDArray::allocate(DataType(id), {2});
     EXPECT_EQ(dlpack::from_dlpack(dlpack::to_dlpack(array)).type(), DataType(id));
   }
-  EXPECT_EQ(code_of([] { dlpack::to_dlpack(NDArray::allocate(DataType(TypeId::string), {2})); }), ErrorCode::unsupported_data_type);
-  EXPECT_EQ(code_of([] { dlpack::to_dlpack(NDArray::allocate(DataType::raw(4), {2})); }), ErrorCode::unsupported_data_type);
+  EXPECT_EQ(code_of([] { dlpack::to_dlpack(NDArray::allocate(DataType(TypeId::string), {2})); }),
+            ErrorCode::unsupported_data_type);
+  EXPECT_EQ(code_of([] { dlpack::to_dlpack(NDArray::allocate(DataType::raw(4), {2})); }),
+            ErrorCode::unsupported_data_type);
 }
 
 TEST(Dlpack, ExportOfOtherSpacesAndOddStrides) {
   const NDArray array = counted({4});
-  EXPECT_EQ(code_of([&] { dlpack::to_dlpack(make_ndarray(array.buffer(), ArrayView(array.view().data, array.type(), {2}, Strides{6}))); }), ErrorCode::invalid_argument);
-  EXPECT_EQ(code_of([&] { dlpack::to_dlpack(make_ndarray({}, ArrayView(nullptr, array.type(), {0, static_cast<std::uint64_t>(-1)}, Strides{4, 4}))); }),
+  EXPECT_EQ(code_of([&] {
+              dlpack::to_dlpack(
+                  make_ndarray(array.buffer(), ArrayView(array.view().data, array.type(), {2}, Strides{6})));
+            }),
             ErrorCode::invalid_argument);
-  dlpack::ManagedTensor* device = dlpack::to_dlpack(make_ndarray(array.buffer(), ArrayView(array.view().data, array.type(), {4}, cuda(3).space)));
+  EXPECT_EQ(code_of([&] {
+              dlpack::to_dlpack(make_ndarray(
+                  {}, ArrayView(nullptr, array.type(), {0, static_cast<std::uint64_t>(-1)}, Strides{4, 4})));
+            }),
+            ErrorCode::invalid_argument);
+  dlpack::ManagedTensor* device = dlpack::to_dlpack(
+      make_ndarray(array.buffer(), ArrayView(array.view().data, array.type(), {4}, cuda(3).space)));
   EXPECT_EQ(device->dl_tensor.device.device_type, 2);
   EXPECT_EQ(device->dl_tensor.device.device_id, 3);
   EXPECT_EQ(code_of([&] { dlpack::from_dlpack(device); }), ErrorCode::unsupported);
@@ -103,7 +114,9 @@ struct Foreign {
   int deleted = 0;
   dlpack::ManagedTensor tensor;
   Foreign() {
-    tensor = {{data, {1, 0}, 2, {0, 32, 1}, shape, strides, 0}, this, [](dlpack::ManagedTensor* t) { ++static_cast<Foreign*>(t->manager_ctx)->deleted; }};
+    tensor = {{data, {1, 0}, 2, {0, 32, 1}, shape, strides, 0}, this, [](dlpack::ManagedTensor* t) {
+                ++static_cast<Foreign*>(t->manager_ctx)->deleted;
+              }};
   }
 };
 
@@ -140,7 +153,8 @@ TEST(Dlpack, ImportTakesOffsetsAndNullStrides) {
 }
 
 TEST(Dlpack, HostileTensorsAreRefusedAndLeftToTheCaller) {
-  constexpr auto max = std::numeric_limits<std::int64_t>::max(), min = std::numeric_limits<std::int64_t>::min();
+  constexpr auto max = std::numeric_limits<std::int64_t>::max(),
+                 min = std::numeric_limits<std::int64_t>::min();
   const std::pair<const char*, std::function<void(Foreign&)>> cases[] = {
       {"negative ndim", [](Foreign& f) { f.tensor.dl_tensor.ndim = -1; }},
       {"huge ndim", [](Foreign& f) { f.tensor.dl_tensor.ndim = 1 << 30; }},
@@ -148,13 +162,24 @@ TEST(Dlpack, HostileTensorsAreRefusedAndLeftToTheCaller) {
       {"negative extent", [](Foreign& f) { f.shape[1] = -4; }},
       {"most negative extent", [](Foreign& f) { f.shape[1] = min; }},
       {"null data", [](Foreign& f) { f.tensor.dl_tensor.data = nullptr; }},
-      {"offset past the end of addresses", [](Foreign& f) { f.tensor.dl_tensor.byte_offset = static_cast<std::uint64_t>(-1); }},
-      {"size past the end of addresses", [](Foreign& f) { f.tensor.dl_tensor.byte_offset = ~reinterpret_cast<std::uintptr_t>(f.data) - 4; }},
+      {"offset past the end of addresses",
+       [](Foreign& f) { f.tensor.dl_tensor.byte_offset = static_cast<std::uint64_t>(-1); }},
+      {"size past the end of addresses",
+       [](Foreign& f) { f.tensor.dl_tensor.byte_offset = ~reinterpret_cast<std::uintptr_t>(f.data) - 4; }},
       {"stride too large", [](Foreign& f) { f.strides[0] = max; }},
       {"stride too small", [](Foreign& f) { f.strides[0] = min; }},
-      {"reach too large", [](Foreign& f) { f.strides[0] = max / 8; f.shape[0] = 1000; f.shape[1] = 1; }},
+      {"reach too large",
+       [](Foreign& f) {
+         f.strides[0] = max / 8;
+         f.shape[0] = 1000;
+         f.shape[1] = 1;
+       }},
       {"reach below zero", [](Foreign& f) { f.strides[0] = -(std::int64_t{1} << 58); }},
-      {"sum of reaches", [](Foreign& f) { f.strides[0] = f.strides[1] = std::int64_t{1} << 60; f.shape[0] = f.shape[1] = 2; }},
+      {"sum of reaches",
+       [](Foreign& f) {
+         f.strides[0] = f.strides[1] = std::int64_t{1} << 60;
+         f.shape[0] = f.shape[1] = 2;
+       }},
   };
   for (const auto& [name, damage] : cases) {
     Foreign foreign;

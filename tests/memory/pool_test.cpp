@@ -76,7 +76,8 @@ TEST(Pool, WhatIsInUseNowDisplacesWhatIsNot) {
 
 TEST(Pool, AlignmentAndOddRequests) {
   PoolAllocator pool(64 * mebi);
-  for (std::size_t size : {std::size_t{0}, std::size_t{1}, std::size_t{300}, std::size_t{5000}, mebi, 3 * mebi, 5 * mebi + 1})
+  for (std::size_t size :
+       {std::size_t{0}, std::size_t{1}, std::size_t{300}, std::size_t{5000}, mebi, 3 * mebi, 5 * mebi + 1})
     for (std::size_t alignment : {std::size_t{1}, std::size_t{64}, std::size_t{4096}, 2 * mebi, 4 * mebi})
       for (int round = 0; round < 2; ++round) {
         auto block = pool.allocate(size, alignment);
@@ -123,7 +124,8 @@ TEST(Pool, ManyThreadsNeverShareABlock) {
         held.emplace_back(std::move(block), size);
         if (held.size() > 8) {
           const std::size_t victim = random() % held.size();
-          wrong += held[victim].first.get()[0] != static_cast<std::byte>(t) || held[victim].first.get()[held[victim].second - 1] != static_cast<std::byte>(t);
+          wrong += held[victim].first.get()[0] != static_cast<std::byte>(t) ||
+                   held[victim].first.get()[held[victim].second - 1] != static_cast<std::byte>(t);
           held.erase(held.begin() + static_cast<std::ptrdiff_t>(victim));
         }
       }

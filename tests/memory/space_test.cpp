@@ -16,9 +16,11 @@ ErrorCode code_of(F f) {
 }
 
 TEST(MemorySpace, NamesRoundTrip) {
-  for (const char* name : {"host", "pinned", "cuda:0", "cuda:7"}) EXPECT_EQ(MemorySpace::parse(name).name(), name);
+  for (const char* name : {"host", "pinned", "cuda:0", "cuda:7"})
+    EXPECT_EQ(MemorySpace::parse(name).name(), name);
   EXPECT_EQ(MemorySpace::parse("cuda").name(), "cuda:0");
-  for (const char* name : {"", "gpu", "cuda:", "cuda:-1", "cuda:1x", "cuda:x", "cuda:99999999999999", "Host", "host ", "cuda:+1"})
+  for (const char* name : {"", "gpu", "cuda:", "cuda:-1", "cuda:1x", "cuda:x", "cuda:99999999999999", "Host",
+                           "host ", "cuda:+1"})
     EXPECT_EQ(code_of([&] { MemorySpace::parse(name); }), ErrorCode::invalid_argument) << name;
   EXPECT_EQ(cuda(3).space.name(), "cuda:3");
   EXPECT_EQ(pinned().space.name(), "pinned");
@@ -41,11 +43,14 @@ TEST(Allocators, HostAndPinned) {
         memory.get()[0] = memory.get()[size - 1] = std::byte{1};
       }
     }
-  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(default_allocator(pinned().space)->allocate(10, 1).get()) % 4096, 0u);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(default_allocator(pinned().space)->allocate(10, 1).get()) % 4096,
+            0u);
   EXPECT_EQ(code_of([] { default_allocator({})->allocate(10, 3); }), ErrorCode::invalid_argument);
   EXPECT_EQ(code_of([] { default_allocator({})->allocate(10, 0); }), ErrorCode::invalid_argument);
-  EXPECT_EQ(code_of([] { default_allocator({})->allocate(static_cast<std::size_t>(-1), 64); }), ErrorCode::resource_limit);
-  EXPECT_EQ(code_of([] { default_allocator({})->allocate(std::size_t{1} << 61, 64); }), ErrorCode::resource_limit);
+  EXPECT_EQ(code_of([] { default_allocator({})->allocate(static_cast<std::size_t>(-1), 64); }),
+            ErrorCode::resource_limit);
+  EXPECT_EQ(code_of([] { default_allocator({})->allocate(std::size_t{1} << 61, 64); }),
+            ErrorCode::resource_limit);
 }
 
 TEST(Allocators, DeviceMemoryNeedsARegisteredAllocator) {

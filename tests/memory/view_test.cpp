@@ -32,7 +32,9 @@ TEST(ArrayView, DenseByDefault) {
 }
 
 TEST(ArrayView, Contiguity) {
-  const auto contiguous = [](Shape shape, Strides strides) { return ArrayView(nullptr, i32, std::move(shape), std::move(strides)).is_contiguous(); };
+  const auto contiguous = [](Shape shape, Strides strides) {
+    return ArrayView(nullptr, i32, std::move(shape), std::move(strides)).is_contiguous();
+  };
   EXPECT_TRUE(contiguous({}, {}));
   EXPECT_TRUE(contiguous({1, 3}, {-999, 4}));
   EXPECT_TRUE(contiguous({3, 1}, {4, 77}));
@@ -56,7 +58,10 @@ TEST(ArrayView, Box) {
   EXPECT_EQ(view.box(Shape{4, 6}, Shape{0, 0}).size(), 0u);
   EXPECT_EQ(code_of([&] { view.box(Shape{4, 0}, Shape{1, 1}); }), ErrorCode::out_of_bounds);
   EXPECT_EQ(code_of([&] { view.box(Shape{5, 0}, Shape{0, 1}); }), ErrorCode::out_of_bounds);
-  EXPECT_EQ(code_of([&] { view.box(Shape{1, 0}, Shape{static_cast<std::uint64_t>(-1), 1}); }), ErrorCode::out_of_bounds);
+  EXPECT_EQ(code_of([&] {
+              view.box(Shape{1, 0}, Shape{static_cast<std::uint64_t>(-1), 1});
+            }),
+            ErrorCode::out_of_bounds);
   EXPECT_EQ(code_of([&] { view.box(Shape{1}, Shape{1}); }), ErrorCode::invalid_argument);
   EXPECT_EQ(code_of([&] { view.box(Shape{1, 1}, Shape{1}); }), ErrorCode::invalid_argument);
   const ArrayView scalar = ArrayView::of(data.data(), {});
@@ -72,7 +77,8 @@ TEST(ArrayView, Transposed) {
   const ArrayView turned = view.transposed(order);
   EXPECT_EQ(turned.shape, (Shape{4, 2, 3}));
   EXPECT_EQ(turned.strides, (Strides{4, 48, 16}));
-  for (const std::vector<std::size_t>& bad : {std::vector<std::size_t>{0, 1}, {0, 1, 3}, {0, 0, 1}, {0, 1, 2, 3}})
+  for (const std::vector<std::size_t>& bad :
+       {std::vector<std::size_t>{0, 1}, {0, 1, 3}, {0, 0, 1}, {0, 1, 2, 3}})
     EXPECT_EQ(code_of([&] { view.transposed(bad); }), ErrorCode::invalid_argument);
 }
 
@@ -88,7 +94,10 @@ TEST(NDArray, AllocateAndSpan) {
   EXPECT_EQ(NDArray::allocate(i32, {0, 5}).span<std::int32_t>().size(), 0u);
   EXPECT_EQ(NDArray().size(), 1u);
   EXPECT_EQ(code_of([] { NDArray::allocate(i32, {std::uint64_t{1} << 62}); }), ErrorCode::resource_limit);
-  EXPECT_EQ(code_of([] { NDArray::allocate(i32, {std::uint64_t{1} << 40, std::uint64_t{1} << 40}); }), ErrorCode::resource_limit);
+  EXPECT_EQ(code_of([] {
+              NDArray::allocate(i32, {std::uint64_t{1} << 40, std::uint64_t{1} << 40});
+            }),
+            ErrorCode::resource_limit);
   EXPECT_EQ(code_of([] { NDArray::allocate(i32, {3}, cuda()); }), ErrorCode::unsupported);
 }
 
@@ -112,9 +121,14 @@ TEST(NDArray, SpansAreOnlyGivenOfDenseAlignedHostArrays) {
   Buffer buffer = Buffer::allocate(64);
   std::byte* data = buffer.mutable_data();
   EXPECT_EQ(make_ndarray(buffer, ArrayView(data, i32, {4})).span<std::int32_t>().size(), 4u);
-  EXPECT_EQ(code_of([&] { make_ndarray(buffer, ArrayView(data, i32, {4}, Strides{8})).span<std::int32_t>(); }), ErrorCode::invalid_argument);
-  EXPECT_EQ(code_of([&] { make_ndarray(buffer, ArrayView(data + 1, i32, {4})).span<std::int32_t>(); }), ErrorCode::invalid_argument);
-  EXPECT_EQ(code_of([&] { make_ndarray(buffer, ArrayView(data, i32, {4}, cuda().space)).span<std::int32_t>(); }), ErrorCode::invalid_argument);
+  EXPECT_EQ(
+      code_of([&] { make_ndarray(buffer, ArrayView(data, i32, {4}, Strides{8})).span<std::int32_t>(); }),
+      ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of([&] { make_ndarray(buffer, ArrayView(data + 1, i32, {4})).span<std::int32_t>(); }),
+            ErrorCode::invalid_argument);
+  EXPECT_EQ(
+      code_of([&] { make_ndarray(buffer, ArrayView(data, i32, {4}, cuda().space)).span<std::int32_t>(); }),
+      ErrorCode::invalid_argument);
 }
 
 }  // namespace
