@@ -43,31 +43,28 @@ CodecSpec default_serializer(const DataType& type) {
   return codecs::bytes(type.byte_order() == ByteOrder::big ? ByteOrder::big : ByteOrder::little);
 }
 
-// The caller's v3 codecs, with an array-to-bytes codec put between array and bytes codecs when there is none.
-std::vector<CodecSpec> with_serializer(std::vector<CodecSpec> chain, const DataType& type, const MetadataOptions& options) {
+// The caller's v3 codecs for such chunks, with an array-to-bytes codec put between array and bytes codecs when there is none, and what
+// was left to the data type filled in.
+std::vector<CodecSpec> complete_chain(std::vector<CodecSpec> chain, const ArraySpec& chunk, const MetadataOptions& options) {
   const CodecOptions codec_options{ZarrFormat::v3, options.strict, options.warn};
-  auto after_arrays = chain.begin();
-  for (auto spec = chain.begin(); spec != chain.end(); ++spec) {
-    const CodecKind kind = CodecRegistry::global().make(*spec, codec_options)->kind();
-    if (kind == CodecKind::array_to_bytes) return chain;
-    if (kind == CodecKind::array_to_array && spec == after_arrays) ++after_arrays;
-  }
-  // The serialiser sees what the array codecs make of the type.
-  CodecSpec serializer = default_serializer(type);
-  if (after_arrays != chain.begin()) {
-    ArraySpec spec{type, Shape{1}, FillValue::zero(type)};
-    try {
-      for (auto codec = chain.begin(); codec != after_arrays; ++codec) {
-        auto made = std::static_pointer_cast<const ArrayToArrayCodec>(CodecRegistry::global().make(*codec, codec_options));
-        spec = made->bind(spec)->encoded_spec(spec);
-      }
-      serializer = default_serializer(spec.type);
-    } catch (const Error&) {
-      // such as transpose, which needs the array's own rank; it keeps the type
-    }
-  }
-  chain.insert(after_arrays, std::move(serializer));
+  std::vector<std::shared_ptr<const Codec>> made;
+  for (const CodecSpec& spec : chain) made.push_back(CodecRegistry::global().make(spec, codec_options));
+  // What the serialiser sees: the chunk as the array codecs leave it.
+  ArraySpec seen = chunk;
+  std::size_t at = 0;
+  for (; at < made.size() && made[at]->kind() == CodecKind::array_to_array; ++at)
+    seen = std::static_pointer_cast<const ArrayToArrayCodec>(made[at])->bind(seen)->encoded_spec(seen);
+  const bool has_serializer =
+      std::any_of(made.begin(), made.end(), [](const auto& codec) { return codec->kind() == CodecKind::array_to_bytes; });
+  if (!has_serializer) chain.insert(chain.begin() + static_cast<std::ptrdiff_t>(at), default_serializer(seen.type));
+  const std::size_t item_size = seen.type.is_variable() ? 1 : seen.type.item_size();
+  for (CodecSpec& spec : chain) spec = codecs::completed(std::move(spec), item_size);
   return chain;
+}
+
+Shape first_chunk_shape(const ArrayMetadata& metadata) {
+  const ChunkGrid& grid = metadata.chunk_grid;
+  return grid.is_regular() ? grid.chunk_shape() : grid.chunk_shape(Index(grid.ndim(), 0));
 }
 
 void set_v2_codecs(ArrayMetadata& metadata, const CreateOptions& options) {
@@ -94,7 +91,8 @@ void set_v3_codecs(ArrayMetadata& metadata, const CreateOptions& options) {
     throw Error(ErrorCode::invalid_argument, "v3 arrays have `codecs`, not `filters` and `compressor`");
   if (options.order != 'C')
     throw Error(ErrorCode::invalid_argument, "v3 arrays have no order; put a transpose codec into `codecs`");
-  metadata.codecs = with_serializer(options.codecs.value_or(std::vector<CodecSpec>{codecs::zstd(0)}), metadata.data_type, options.metadata);
+  const ArraySpec chunk{metadata.data_type, first_chunk_shape(metadata), metadata.fill_value};
+  metadata.codecs = complete_chain(options.codecs.value_or(std::vector<CodecSpec>{codecs::zstd(0)}), chunk, options.metadata);
 }
 
 void set_dimension_names(ArrayMetadata& metadata, const CreateOptions& options) {
@@ -133,12 +131,7 @@ ArrayMetadata make_metadata(const CreateOptions& options) {
   set_dimension_names(metadata, options);
   metadata.validate();
   // Everything that can be wrong with the codecs is wrong now, not at the first write.
-  const Shape grid = metadata.chunk_grid.grid_shape(metadata.shape);
-  if (metadata.chunk_grid.is_regular()) {
-    CodecChain::create(metadata, options.metadata).bind(metadata.chunk_grid.chunk_shape());
-  } else {
-    CodecChain::create(metadata, options.metadata).bind(metadata.chunk_grid.chunk_shape(Index(grid.size(), 0)));
-  }
+  CodecChain::create(metadata, options.metadata).bind(first_chunk_shape(metadata));
   return metadata;
 }
 

@@ -59,6 +59,14 @@ TEST(Create, SerializerIsPutIntoItsPlace) {
   EXPECT_EQ(codec_names(make_metadata(options)), "bytes");
 }
 
+TEST(Create, BloscIsWrittenWithItsTypesizeAndShuffle) {
+  CreateOptions options = basic("float32");
+  options.codecs = {{codecs::blosc("lz4")}};
+  const CodecSpec blosc = make_metadata(options).codecs.back();
+  EXPECT_EQ(blosc.configuration.find("typesize")->to_int64(), 4);
+  EXPECT_EQ(blosc.configuration.find("shuffle")->as_string(), "shuffle");
+}
+
 TEST(Create, DefaultChunksAreAboutAMebibyte) {
   CreateOptions options;
   options.shape = {1000, 1000, 1000};

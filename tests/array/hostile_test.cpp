@@ -218,7 +218,8 @@ TEST(Hostile, AlteredChunks) {
       options.compressor = CodecSpec{c.codecs};
     } else {
       std::vector<CodecSpec> chain;
-      for (const Json& codec : Json::parse("[" + c.codecs + "]").as_array()) {
+      const Json list = Json::parse("[" + c.codecs + "]");
+      for (const Json& codec : list.as_array()) {
         const Json* configuration = codec.find("configuration");
         chain.push_back({codec.find("name")->as_string(), configuration ? configuration->as_object() : JsonObject{}});
       }
