@@ -26,18 +26,19 @@
 namespace zarrive {
 
 struct ReadOptions {
-  std::optional<Prototype> prototype = {};            // where results and scratch come from; absent: host
-  bool convert = false;                               // allow a destination of another numeric type
-  std::size_t max_concurrency = 0;                    // 0: all compute threads
-  std::uint64_t max_bytes_in_flight = 256u << 20;     // bound on encoded bytes held at one time
+  std::optional<Prototype> prototype = {};         // where results and scratch come from; absent: host
+  bool convert = false;                            // allow a destination of another numeric type
+  std::size_t max_concurrency = 0;                 // 0: all compute threads
+  std::uint64_t max_bytes_in_flight = 256u << 20;  // bound on encoded bytes held at one time
   std::stop_token stop = {};
 };
 
 struct WriteOptions {
-  bool convert = false;                               // allow a source of another numeric type
-  bool write_empty_chunks = false;                    // store chunks that hold nothing but the fill value
+  bool convert = false;             // allow a source of another numeric type
+  bool write_empty_chunks = false;  // store chunks that hold nothing but the fill value
   std::size_t max_concurrency = 0;
-  std::uint64_t max_bytes_in_flight = 256u << 20;     // bound on decoded chunks held for partial writes, and on encoded bytes
+  std::uint64_t max_bytes_in_flight =
+      256u << 20;  // bound on decoded chunks held for partial writes, and on encoded bytes
   std::stop_token stop = {};
 };
 
@@ -60,7 +61,8 @@ class TypedArray {
   T& operator()(Positions... positions) const noexcept {
     std::size_t at = 0;
     std::size_t dimension = 0;
-    ((at = at * static_cast<std::size_t>(array_.shape()[dimension++]) + static_cast<std::size_t>(positions)), ...);
+    ((at = at * static_cast<std::size_t>(array_.shape()[dimension++]) + static_cast<std::size_t>(positions)),
+     ...);
     return span_[at];
   }
   std::vector<T> to_vector() const { return {span_.begin(), span_.end()}; }
@@ -96,14 +98,18 @@ class ZARRIVE_API Array {
     return TypedArray<T>(read_as(data_type_of<T>(), selection, options));
   }
   // Into the caller's memory, any strides; its shape is the selection's (integers drop their dimension).
-  void read_into(const Selection& selection, const ArrayView& destination, const ReadOptions& options = {}) const;
+  void read_into(const Selection& selection, const ArrayView& destination,
+                 const ReadOptions& options = {}) const;
   // Into as many elements, in C order.
   template <class T>
-  void read_into(const Selection& selection, std::span<T> destination, const ReadOptions& options = {}) const {
-    read_flat(selection, data_type_of<T>(), reinterpret_cast<std::byte*>(destination.data()), destination.size(), options);
+  void read_into(const Selection& selection, std::span<T> destination,
+                 const ReadOptions& options = {}) const {
+    read_flat(selection, data_type_of<T>(), reinterpret_cast<std::byte*>(destination.data()),
+              destination.size(), options);
   }
   template <class T>
-  void read_into(const Selection& selection, std::vector<T>& destination, const ReadOptions& options = {}) const {
+  void read_into(const Selection& selection, std::vector<T>& destination,
+                 const ReadOptions& options = {}) const {
     destination.resize(static_cast<std::size_t>(element_count(result_shape(selection))));
     read_into(selection, std::span<T>(destination), options);
   }
@@ -113,7 +119,8 @@ class ZARRIVE_API Array {
   void write(const Selection& selection, const ArrayView& source, const WriteOptions& options = {});
   template <class T>
   void write(const Selection& selection, std::span<const T> source, const WriteOptions& options = {}) {
-    write_flat(selection, data_type_of<T>(), reinterpret_cast<const std::byte*>(source.data()), source.size(), options);
+    write_flat(selection, data_type_of<T>(), reinterpret_cast<const std::byte*>(source.data()), source.size(),
+               options);
   }
   template <class T>
   void write(const Selection& selection, const std::vector<T>& source, const WriteOptions& options = {}) {
@@ -129,7 +136,8 @@ class ZARRIVE_API Array {
   // --- whole chunks, by grid index ---
   // The full chunk, also past the array's end; fill when it is not stored. Error(out_of_bounds) for an index outside the grid.
   NDArray read_chunk(std::span<const std::uint64_t> index, const ReadOptions& options = {}) const;
-  void write_chunk(std::span<const std::uint64_t> index, const ArrayView& chunk, const WriteOptions& options = {});
+  void write_chunk(std::span<const std::uint64_t> index, const ArrayView& chunk,
+                   const WriteOptions& options = {});
   // The stored bytes as they are; nullopt when the chunk is not stored.
   std::optional<Buffer> read_encoded_chunk(std::span<const std::uint64_t> index) const;
   void write_encoded_chunk(std::span<const std::uint64_t> index, Buffer encoded);
@@ -146,8 +154,10 @@ class ZARRIVE_API Array {
   friend class ReadPlan;
   friend class WritePlan;
   NDArray read_as(const DataType& type, const Selection& selection, const ReadOptions& options) const;
-  void read_flat(const Selection& selection, const DataType& type, std::byte* data, std::size_t count, const ReadOptions& options) const;
-  void write_flat(const Selection& selection, const DataType& type, const std::byte* data, std::size_t count, const WriteOptions& options);
+  void read_flat(const Selection& selection, const DataType& type, std::byte* data, std::size_t count,
+                 const ReadOptions& options) const;
+  void write_flat(const Selection& selection, const DataType& type, const std::byte* data, std::size_t count,
+                  const WriteOptions& options);
   void check_chunk_index(std::span<const std::uint64_t> index) const;
   Context chunk_context(std::span<const std::uint64_t> index) const;
 
@@ -176,38 +186,45 @@ struct OpenOptions {
 struct CreateOptions {
   Shape shape = {};
   DataTypeArgument data_type = {};
-  Shape chunks = {};                                      // empty: chosen so that a chunk has about a mebibyte
-  std::optional<ChunkGrid> chunk_grid = {};               // instead of chunks, for rectilinear grids
+  Shape chunks = {};                         // empty: chosen so that a chunk has about a mebibyte
+  std::optional<ChunkGrid> chunk_grid = {};  // instead of chunks, for rectilinear grids
   ZarrFormat format = ZarrFormat::v3;
   // v3. Without an array-to-bytes codec in it the usual one for the type is put in its place. Absent: as zarr-python 3 (zstd level 0).
   std::optional<std::vector<CodecSpec>> codecs = {};
   // v2. Absent: as zarr-python 3 (zstd level 0; the object codec that the type needs). An id "" as compressor: none.
   std::optional<std::vector<CodecSpec>> filters = {};
   std::optional<CodecSpec> compressor = {};
-  char order = 'C';                                       // v2
-  std::optional<Json> fill_value = {};                    // in the format's JSON form; absent: the type's default. v2: null for undefined
+  char order = 'C';  // v2
+  std::optional<Json> fill_value =
+      {};  // in the format's JSON form; absent: the type's default. v2: null for undefined
   std::optional<ChunkKeyEncoding> chunk_key_encoding = {};
-  std::vector<std::optional<std::string>> dimension_names = {};  // v2: written as the attribute _ARRAY_DIMENSIONS
+  std::vector<std::optional<std::string>> dimension_names =
+      {};  // v2: written as the attribute _ARRAY_DIMENSIONS
   JsonObject attributes = {};
-  bool overwrite = false;                                 // erase what is at the path first
+  bool overwrite = false;  // erase what is at the path first
   MetadataOptions metadata = {};
 };
 
 // The array at `path` in a store. Error(not_found) when there is no node, Error(invalid_argument) when it is a group.
-ZARRIVE_API Array open_array(std::shared_ptr<Store> store, std::string_view path = {}, const OpenOptions& options = {});
+ZARRIVE_API Array open_array(std::shared_ptr<Store> store, std::string_view path = {},
+                             const OpenOptions& options = {});
 // `url` as open_store takes it.
-ZARRIVE_API Array open_array(std::string_view url, std::string_view path = {}, const OpenOptions& options = {});
+ZARRIVE_API Array open_array(std::string_view url, std::string_view path = {},
+                             const OpenOptions& options = {});
 
 // Writes the metadata of a new array, and of groups above it that are not there yet. Error(already_exists) unless overwrite.
-ZARRIVE_API Array create_array(std::shared_ptr<Store> store, std::string_view path, const CreateOptions& options);
+ZARRIVE_API Array create_array(std::shared_ptr<Store> store, std::string_view path,
+                               const CreateOptions& options);
 ZARRIVE_API Array create_array(std::string_view url, std::string_view path, const CreateOptions& options);
 // The same from finished metadata.
-ZARRIVE_API Array create_array(std::shared_ptr<Store> store, std::string_view path, ArrayMetadata metadata, bool overwrite = false);
+ZARRIVE_API Array create_array(std::shared_ptr<Store> store, std::string_view path, ArrayMetadata metadata,
+                               bool overwrite = false);
 
 // The metadata that create_array would write.
 ZARRIVE_API ArrayMetadata make_metadata(const CreateOptions& options);
 // The same array in the other format: types, fill value, codecs and grid carried over, so that encoded chunks may be copied when `chunks_stay`
 // comes back true. Error(unsupported) names what the other format cannot say.
-ZARRIVE_API ArrayMetadata convert_format(const ArrayMetadata& metadata, ZarrFormat format, bool* chunks_stay = nullptr);
+ZARRIVE_API ArrayMetadata convert_format(const ArrayMetadata& metadata, ZarrFormat format,
+                                         bool* chunks_stay = nullptr);
 
 }  // namespace zarrive

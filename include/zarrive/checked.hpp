@@ -12,10 +12,10 @@
 
 namespace zarrive {
 
-using Extent = std::uint64_t;                 // a length along one dimension
-using Shape = std::vector<std::uint64_t>;     // lengths, one a dimension; empty for 0-d
-using Index = std::vector<std::uint64_t>;     // a position, one a dimension
-using Strides = std::vector<std::int64_t>;    // bytes from one element to the next, one a dimension
+using Extent = std::uint64_t;               // a length along one dimension
+using Shape = std::vector<std::uint64_t>;   // lengths, one a dimension; empty for 0-d
+using Index = std::vector<std::uint64_t>;   // a position, one a dimension
+using Strides = std::vector<std::int64_t>;  // bytes from one element to the next, one a dimension
 
 // nullopt on overflow.
 constexpr std::optional<std::uint64_t> checked_add(std::uint64_t a, std::uint64_t b) noexcept {
@@ -40,7 +40,9 @@ ZARRIVE_API std::uint64_t element_count(std::span<const std::uint64_t> shape);
 ZARRIVE_API std::size_t byte_count(std::span<const std::uint64_t> shape, std::size_t item_size);
 
 // ceil(a / b) for b > 0, without overflow.
-constexpr std::uint64_t ceil_divide(std::uint64_t a, std::uint64_t b) noexcept { return a / b + (a % b != 0); }
+constexpr std::uint64_t ceil_divide(std::uint64_t a, std::uint64_t b) noexcept {
+  return a / b + (a % b != 0);
+}
 
 // Byte strides of a dense array in C order.
 ZARRIVE_API Strides c_strides(std::span<const std::uint64_t> shape, std::size_t item_size);

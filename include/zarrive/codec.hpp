@@ -29,11 +29,12 @@ namespace zarrive {
 enum class CodecKind : std::uint8_t { array_to_array, array_to_bytes, bytes_to_bytes };
 
 struct CodecCapabilities {
-  bool fixed_size = false;       // the encoded size follows from the decoded one
-  bool partial_decode = false;   // part of a chunk can be had from part of its bytes
-  bool strided = false;          // takes and fills views of any strides; without it views are dense C order
-  bool elementwise = false;      // array-to-array: element i of the output depends on element i of the input alone
-  bool device_decode = false;    // can decode in GPU memory
+  bool fixed_size = false;      // the encoded size follows from the decoded one
+  bool partial_decode = false;  // part of a chunk can be had from part of its bytes
+  bool strided = false;         // takes and fills views of any strides; without it views are dense C order
+  bool elementwise =
+      false;  // array-to-array: element i of the output depends on element i of the input alone
+  bool device_decode = false;  // can decode in GPU memory
 };
 
 // What a codec sees of a chunk: an array of this type and shape, with this fill value.
@@ -70,7 +71,7 @@ class ZARRIVE_API ByteOutput {
   void assign(std::span<const std::byte> bytes);
 
   std::span<const std::byte> bytes() const noexcept;  // after finish
-  Buffer take();                                      // the same as a buffer (borrowed when the destination was given)
+  Buffer take();  // the same as a buffer (borrowed when the destination was given)
 
  private:
   std::optional<std::uint64_t> expected_;
@@ -128,7 +129,8 @@ class ZARRIVE_API ArrayToBytesCodec : public Codec {
 
   virtual Buffer encode(const ArrayView& decoded, const ArraySpec& spec, const Context& context) const = 0;
   // `decoded` has spec's shape and type. Error(corrupt_chunk) unless the bytes are exactly one such array.
-  virtual void decode(std::span<const std::byte> encoded, const ArraySpec& spec, const ArrayView& decoded, const Context& context) const = 0;
+  virtual void decode(std::span<const std::byte> encoded, const ArraySpec& spec, const ArrayView& decoded,
+                      const Context& context) const = 0;
 
   // True when the encoded bytes are the dense decoded array, up to what finish_in_place does: earlier decoders may then write there.
   virtual bool is_memory_layout(const ArraySpec& spec) const;
@@ -136,8 +138,8 @@ class ZARRIVE_API ArrayToBytesCodec : public Codec {
   virtual void finish_in_place(const ArrayView& decoded) const;
 
   // The part `part` of the array (decoded has its extent) from byte ranges; only when capabilities().partial_decode.
-  virtual void decode_partial(ByteRangeReader& encoded, const ArraySpec& spec, const Box& part, const ArrayView& decoded,
-                              const Context& context) const;
+  virtual void decode_partial(ByteRangeReader& encoded, const ArraySpec& spec, const Box& part,
+                              const ArrayView& decoded, const Context& context) const;
 };
 
 class ZARRIVE_API BytesToBytesCodec : public Codec {
@@ -147,20 +149,23 @@ class ZARRIVE_API BytesToBytesCodec : public Codec {
   virtual std::optional<std::uint64_t> encoded_size(std::uint64_t decoded_size) const;  // when it is fixed
 
   virtual Buffer encode(std::span<const std::byte> decoded, const Context& context) const = 0;
-  virtual void decode(std::span<const std::byte> encoded, ByteOutput& decoded, const Context& context) const = 0;
+  virtual void decode(std::span<const std::byte> encoded, ByteOutput& decoded,
+                      const Context& context) const = 0;
   // For codecs whose decoded bytes are part of the encoded ones (checksums): checks them and gives that part, so that nothing is copied.
-  virtual std::optional<std::span<const std::byte>> decode_view(std::span<const std::byte> encoded, const Context& context) const;
+  virtual std::optional<std::span<const std::byte>> decode_view(std::span<const std::byte> encoded,
+                                                                const Context& context) const;
 };
 
 // --- the registry ---
 
 struct CodecOptions {
-  ZarrFormat format = ZarrFormat::v3;              // whose names and configuration forms the spec uses
+  ZarrFormat format = ZarrFormat::v3;  // whose names and configuration forms the spec uses
   bool strict = false;
   std::function<void(const std::string&)> warn = {};
 };
 
-using CodecFactory = std::function<std::shared_ptr<Codec>(const CodecSpec& spec, const CodecOptions& options)>;
+using CodecFactory =
+    std::function<std::shared_ptr<Codec>(const CodecSpec& spec, const CodecOptions& options)>;
 
 // A line of the list of codecs.
 struct CodecInfo {
@@ -168,7 +173,8 @@ struct CodecInfo {
   ZarrFormat format = ZarrFormat::v3;
   CodecKind kind = CodecKind::bytes_to_bytes;
   std::string alias_of = {};  // canonical name, when this is another spelling of it
-  std::string refused = {};   // why it is listed but cannot be used ("pickle runs code when it is read"), empty when it can
+  std::string refused =
+      {};  // why it is listed but cannot be used ("pickle runs code when it is read"), empty when it can
 };
 
 class ZARRIVE_API CodecRegistry {

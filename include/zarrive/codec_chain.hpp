@@ -36,8 +36,10 @@ class ZARRIVE_API BoundChain {
   friend class CodecChain;
   BoundChain() = default;
   std::uint64_t decoded_limit(std::uint64_t encoded_size) const;
-  void decode_array(std::span<const std::byte> encoded, const ArrayView& target, const Context& context) const;
-  Buffer decode_bytes(std::span<const std::byte>& bytes, const ArrayView& target, bool& in_place, const Context& context) const;
+  void decode_array(std::span<const std::byte> encoded, const ArrayView& target,
+                    const Context& context) const;
+  Buffer decode_bytes(std::span<const std::byte>& bytes, const ArrayView& target, bool& in_place,
+                      const Context& context) const;
   ArraySpec decoded_;
   ArraySpec encoded_array_;  // what the array-to-bytes codec sees
   std::vector<std::shared_ptr<const ArrayToArrayCodec>> array_codecs_;
@@ -61,9 +63,13 @@ class ZARRIVE_API CodecChain {
   // For chunks of this shape; kept, so that the next call with the same shape is a look-up. Thread-safe.
   std::shared_ptr<const BoundChain> bind(const Shape& chunk_shape) const;
 
-  const std::vector<std::shared_ptr<const ArrayToArrayCodec>>& array_codecs() const noexcept { return array_codecs_; }
+  const std::vector<std::shared_ptr<const ArrayToArrayCodec>>& array_codecs() const noexcept {
+    return array_codecs_;
+  }
   const std::shared_ptr<const ArrayToBytesCodec>& bytes_codec() const noexcept { return bytes_codec_; }
-  const std::vector<std::shared_ptr<const BytesToBytesCodec>>& byte_codecs() const noexcept { return byte_codecs_; }
+  const std::vector<std::shared_ptr<const BytesToBytesCodec>>& byte_codecs() const noexcept {
+    return byte_codecs_;
+  }
 
  private:
   struct Cache;

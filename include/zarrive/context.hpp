@@ -29,20 +29,21 @@ struct Box {
 };
 
 struct ZARRIVE_API Context {
-  int version = 1;                                        // of this structure
-  std::optional<Prototype> prototype = {};                // where and how to allocate the bytes ("meta_array")
-  std::optional<std::string> key = {};                    // the store key, as seen by the array
-  std::string node = {};                                  // path of the array or group, for messages
-  std::shared_ptr<const ArrayMetadata> array = {};        // shape, data type, fill value, codecs of the array
-  std::optional<Index> chunk_index = {};                  // the chunk's place in the chunk grid
-  std::optional<Shape> chunk_shape = {};                  // full shape of the chunk
-  std::optional<Box> chunk_selection = {};                // the part of the chunk that is wanted (bounding box); absent: all of it
-  std::optional<Box> output_selection = {};               // its place in the output (bounding box)
+  int version = 1;                                  // of this structure
+  std::optional<Prototype> prototype = {};          // where and how to allocate the bytes ("meta_array")
+  std::optional<std::string> key = {};              // the store key, as seen by the array
+  std::string node = {};                            // path of the array or group, for messages
+  std::shared_ptr<const ArrayMetadata> array = {};  // shape, data type, fill value, codecs of the array
+  std::optional<Index> chunk_index = {};            // the chunk's place in the chunk grid
+  std::optional<Shape> chunk_shape = {};            // full shape of the chunk
+  std::optional<Box> chunk_selection =
+      {};  // the part of the chunk that is wanted (bounding box); absent: all of it
+  std::optional<Box> output_selection = {};  // its place in the output (bounding box)
   // Memory that the value may land in as it is: a store may write the whole value there when it is contiguous, accessible to the store, and
   // exactly as large as the value; the result then says `placed`.
   std::optional<ArrayView> destination = {};
-  std::optional<std::uint64_t> expected_size = {};        // bytes of the value, when the codec chain fixes them
-  Json codec_parameters = {};                             // per-chunk parameters for codecs (an object), null when none
+  std::optional<std::uint64_t> expected_size = {};  // bytes of the value, when the codec chain fixes them
+  Json codec_parameters = {};  // per-chunk parameters for codecs (an object), null when none
 };
 
 // A context for a key. Read-only; the contexts outlive the call they are given to.
@@ -72,8 +73,11 @@ class ZARRIVE_API ConstantMap final : public ContextMap {
 class ZARRIVE_API MapOfContexts final : public ContextMap {
  public:
   MapOfContexts() = default;
-  explicit MapOfContexts(std::map<std::string, Context, std::less<>> contexts) : contexts_(std::move(contexts)) {}
-  void set(std::string key, Context context) { contexts_.insert_or_assign(std::move(key), std::move(context)); }
+  explicit MapOfContexts(std::map<std::string, Context, std::less<>> contexts)
+      : contexts_(std::move(contexts)) {}
+  void set(std::string key, Context context) {
+    contexts_.insert_or_assign(std::move(key), std::move(context));
+  }
   const Context* find(std::string_view key) const override;
   std::size_t size() const override { return contexts_.size(); }
 
@@ -87,7 +91,8 @@ class ContextsRef {
   ContextsRef() = default;
   ContextsRef(const ContextMap& contexts) : contexts_(std::shared_ptr<const ContextMap>(), &contexts) {}
   ContextsRef(ConstantMap&& contexts) : contexts_(std::make_shared<const ConstantMap>(std::move(contexts))) {}
-  ContextsRef(MapOfContexts&& contexts) : contexts_(std::make_shared<const MapOfContexts>(std::move(contexts))) {}
+  ContextsRef(MapOfContexts&& contexts)
+      : contexts_(std::make_shared<const MapOfContexts>(std::move(contexts))) {}
   const Context* find(std::string_view key) const { return contexts_ ? contexts_->find(key) : nullptr; }
 
  private:

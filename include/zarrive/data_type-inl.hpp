@@ -17,9 +17,15 @@ DataType data_type_of() {
   else if constexpr (std::is_same_v<V, std::complex<double>>) return DataType(TypeId::complex128);
   else if constexpr (std::is_same_v<V, std::string>) return DataType(TypeId::string);
   else if constexpr (std::is_integral_v<V> && std::is_signed_v<V>)
-    return DataType(sizeof(V) == 1 ? TypeId::int8 : sizeof(V) == 2 ? TypeId::int16 : sizeof(V) == 4 ? TypeId::int32 : TypeId::int64);
+    return DataType(sizeof(V) == 1   ? TypeId::int8
+                    : sizeof(V) == 2 ? TypeId::int16
+                    : sizeof(V) == 4 ? TypeId::int32
+                                     : TypeId::int64);
   else if constexpr (std::is_integral_v<V>)
-    return DataType(sizeof(V) == 1 ? TypeId::uint8 : sizeof(V) == 2 ? TypeId::uint16 : sizeof(V) == 4 ? TypeId::uint32 : TypeId::uint64);
+    return DataType(sizeof(V) == 1   ? TypeId::uint8
+                    : sizeof(V) == 2 ? TypeId::uint16
+                    : sizeof(V) == 4 ? TypeId::uint32
+                                     : TypeId::uint64);
   else static_assert(!sizeof(T*), "no Zarr data type corresponds to this C++ type");
 }
 

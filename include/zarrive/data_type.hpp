@@ -27,21 +27,44 @@ enum class ByteOrder : std::uint8_t { little, big, none };  // none: single byte
 
 enum class TypeId : std::uint8_t {
   boolean,
-  int2, int4, int8, int16, int32, int64,
-  uint2, uint4, uint8, uint16, uint32, uint64,
-  float16, float32, float64, bfloat16,
-  float4_e2m1fn, float6_e2m3fn, float6_e3m2fn,
-  float8_e3m4, float8_e4m3, float8_e4m3b11fnuz, float8_e4m3fnuz, float8_e5m2, float8_e5m2fnuz, float8_e8m0fnu,
-  complex64, complex128,
+  int2,
+  int4,
+  int8,
+  int16,
+  int32,
+  int64,
+  uint2,
+  uint4,
+  uint8,
+  uint16,
+  uint32,
+  uint64,
+  float16,
+  float32,
+  float64,
+  bfloat16,
+  float4_e2m1fn,
+  float6_e2m3fn,
+  float6_e3m2fn,
+  float8_e3m4,
+  float8_e4m3,
+  float8_e4m3b11fnuz,
+  float8_e4m3fnuz,
+  float8_e5m2,
+  float8_e5m2fnuz,
+  float8_e8m0fnu,
+  complex64,
+  complex128,
   raw,          // opaque bytes: v3 r<bits>, v2 |V<n>, zarr-python raw_bytes
   fixed_bytes,  // v2 |S<n>, v3 null_terminated_bytes: zero padded, trailing zeros not significant
   fixed_utf32,  // v2 <U<n>, v3 fixed_length_utf32: zero padded code points
   string,       // variable UTF-8; std::string in memory
   bytes,        // variable bytes; std::string in memory
   object,       // v2 |O whose object codec holds JSON-like values; std::string holding JSON text in memory
-  datetime64, timedelta64,
-  structured,   // packed fields
-  custom        // registered by a third party: fixed size, opaque to Zarrive
+  datetime64,
+  timedelta64,
+  structured,  // packed fields
+  custom       // registered by a third party: fixed size, opaque to Zarrive
 };
 
 class DataType;
@@ -55,9 +78,11 @@ enum class RawName : std::uint8_t { bits, raw_bytes };
 struct CustomType {
   std::string name = {};      // v3 name and v2 dtype string
   std::size_t item_size = 1;  // bytes
-  std::function<std::vector<std::byte>(const Json& fill)> parse_fill = {};  // item_size bytes; throws Error(invalid_metadata)
-  std::function<Json(const std::byte* element)> format_element = {};        // fill-value JSON of one element
-  Json configuration = {};  // null: written as a plain name; else the v3 configuration, which a document must equal
+  std::function<std::vector<std::byte>(const Json& fill)> parse_fill =
+      {};  // item_size bytes; throws Error(invalid_metadata)
+  std::function<Json(const std::byte* element)> format_element = {};  // fill-value JSON of one element
+  Json configuration =
+      {};  // null: written as a plain name; else the v3 configuration, which a document must equal
 };
 
 class ZARRIVE_API DataType {
@@ -81,7 +106,8 @@ class ZARRIVE_API DataType {
   // From metadata. `warn` gets a sentence for each lenient case (appendix D of the format notes); a null `warn` is fine.
   // Errors: unsupported_data_type for a type that is well-formed but unknown, invalid_metadata for nonsense.
   using Warn = std::function<void(const std::string&)>;
-  static DataType from_v2(const Json& dtype, const Warn& warn = {});  // typestr or list of fields; "|O" gives object
+  static DataType from_v2(const Json& dtype,
+                          const Warn& warn = {});  // typestr or list of fields; "|O" gives object
   static DataType from_v3(const Json& data_type, const Warn& warn = {});
   // Either way of writing: "float32", "<f4", "datetime64[ms]", "<M8[10us]", a v3 object as JSON text, ...
   static DataType parse(std::string_view text);
@@ -92,7 +118,8 @@ class ZARRIVE_API DataType {
   std::string name() const;  // for people: "float32", "datetime64[ms]", "struct{a: uint8, b: float32}"
 
   TypeId id() const noexcept;
-  std::size_t item_size() const noexcept;  // bytes of one element in memory; sizeof(std::string) when variable
+  std::size_t item_size()
+      const noexcept;  // bytes of one element in memory; sizeof(std::string) when variable
   std::size_t alignment() const noexcept;  // in memory, 1 for packed things
   bool is_variable() const noexcept;       // std::string elements
   bool is_real() const noexcept;           // integers and floats
@@ -100,7 +127,7 @@ class ZARRIVE_API DataType {
   bool is_signed() const noexcept;         // signed integers and the floats that have a sign
   bool is_float() const noexcept;          // float16, bfloat16, float32, float64 and the small ones
   bool is_complex() const noexcept;
-  ByteOrder byte_order() const noexcept;   // as stored in v2; `none` for structured (each field has its own)
+  ByteOrder byte_order() const noexcept;  // as stored in v2; `none` for structured (each field has its own)
   DataType with_byte_order(ByteOrder order) const;  // for each leaf that has one
 
   // Size of the units that a byte swap reverses within one element: 1 for none, 4 for complex64 and utf32, ...;
@@ -153,8 +180,9 @@ DataType data_type_of();
 // overflowing to infinity where the type has one. Values that the destination cannot hold are Error(out_of_bounds): NaN or an
 // out-of-range number to an integer, an overflow or NaN to a float without infinity or NaN, an imaginary part to a real type.
 // The two arrays must not overlap; elements before a failing one may have been written.
-ZARRIVE_API void convert_elements(const DataType& from, const std::byte* source, std::int64_t source_stride, const DataType& to,
-                                  std::byte* destination, std::int64_t destination_stride, std::uint64_t count);
+ZARRIVE_API void convert_elements(const DataType& from, const std::byte* source, std::int64_t source_stride,
+                                  const DataType& to, std::byte* destination, std::int64_t destination_stride,
+                                  std::uint64_t count);
 ZARRIVE_API bool can_convert(const DataType& from, const DataType& to) noexcept;
 
 // 16-bit and smaller floats to and from double, by bits (unused high bits are ignored, and written as zeros). Rounding is half to

@@ -6,7 +6,6 @@
 #include "zarrive/export.hpp"
 #include "zarrive/memory.hpp"
 
-
 namespace zarrive::dlpack {
 
 struct Device {

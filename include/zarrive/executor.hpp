@@ -20,7 +20,7 @@ struct ExecutorOptions {
 
 struct ParallelOptions {
   std::size_t max_concurrency = 0;  // 0: all compute threads. 1: everything on the calling thread
-  std::stop_token stop = {};             // checked before each item; then Error(cancelled)
+  std::stop_token stop = {};        // checked before each item; then Error(cancelled)
 };
 
 class ZARRIVE_API Executor {
@@ -39,7 +39,8 @@ class ZARRIVE_API Executor {
   // Calls body(i) for i in [0, n), each once, on compute threads and the calling thread, in no order, and returns when all
   // are done. The first exception stops handing out further items and is thrown here. Called from within a
   // compute task it takes part in the same pool: no nested pools, no deadlock.
-  void parallel_for(std::size_t n, const std::function<void(std::size_t)>& body, const ParallelOptions& options = {});
+  void parallel_for(std::size_t n, const std::function<void(std::size_t)>& body,
+                    const ParallelOptions& options = {});
 
   // Runs task on an I/O thread, where it may wait. The caller bounds how many are out (see IoBudget). Exceptions must not leave it.
   void submit_io(std::function<void()> task);
@@ -58,7 +59,8 @@ class ZARRIVE_API IoBudget {
  public:
   IoBudget(std::size_t max_requests, std::uint64_t max_bytes);
   ~IoBudget();
-  void acquire(std::uint64_t bytes, const std::stop_token& stop = {});  // Error(cancelled) when stopped while waiting
+  void acquire(std::uint64_t bytes,
+               const std::stop_token& stop = {});  // Error(cancelled) when stopped while waiting
   void release(std::uint64_t bytes) noexcept;
 
  private:

@@ -11,14 +11,17 @@
 namespace zarrive {
 
 struct FilesystemStoreOptions {
-  bool create = false;    // make the root directory (and its parents) when it is not there; else that is Error(not_found)
+  bool create =
+      false;  // make the root directory (and its parents) when it is not there; else that is Error(not_found)
   bool writable = true;
   // Of values. Metadata documents (zarr.json, .zarray, .zgroup, .zattrs, .zmetadata) are on the disk before set returns, whatever this says.
   Durability durability = Durability::none;
   // False: a key that leads over a symbolic link is Error(permission), and links are not listed. The root itself may be a link.
   bool follow_symlinks = false;
-  std::uint64_t coalesce_gap = 64 << 10;   // bytes between two ranges of a request that are read along rather than skipped
-  std::uint64_t max_value_size = 0;        // bytes read at once; more is Error(resource_limit). 0: the machine's memory
+  std::uint64_t coalesce_gap =
+      64 << 10;  // bytes between two ranges of a request that are read along rather than skipped
+  std::uint64_t max_value_size =
+      0;  // bytes read at once; more is Error(resource_limit). 0: the machine's memory
 };
 
 // Values are written to a temporary file beside their place and renamed, so a reader, or a crash, sees the old value or the new one whole.
@@ -42,7 +45,8 @@ class ZARRIVE_API FilesystemStore final : public Store {
 
  protected:
   GetResult do_get_one(const GetRequest& request) override;
-  void do_set_one(const std::string& key, const Buffer& value, const Context* context, Durability durability) override;
+  void do_set_one(const std::string& key, const Buffer& value, const Context* context,
+                  Durability durability) override;
   bool do_set_if_absent(const std::string& key, const Buffer& value) override;
   void do_erase_one(const std::string& key) override;
   void do_erase_prefix(const std::string& prefix) override;

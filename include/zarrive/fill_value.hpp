@@ -20,8 +20,9 @@ namespace zarrive {
 // v2 has only one NaN, so any NaN is written there as "NaN"; v3 keeps the bits.
 class ZARRIVE_API FillValue {
  public:
-  FillValue();                                   // zero uint8
-  static FillValue zero(const DataType& type);   // default of the type: zeros, NaT for datetimes (zeros within structs), ""
+  FillValue();  // zero uint8
+  static FillValue zero(
+      const DataType& type);  // default of the type: zeros, NaT for datetimes (zeros within structs), ""
   static FillValue undefined(const DataType& type);  // v2 null
   // These two check the size, and that text of `string` is UTF-8; else Error(invalid_argument).
   static FillValue from_bytes(const DataType& type, std::span<const std::byte> element);  // fixed-size types
@@ -35,15 +36,16 @@ class ZARRIVE_API FillValue {
 
   const DataType& type() const noexcept { return type_; }
   bool is_undefined() const noexcept { return undefined_; }
-  bool is_zero() const noexcept;                       // all bits zero, or the empty string
-  std::span<const std::byte> bytes() const noexcept;   // item_size bytes; empty for variable types
-  const std::string& string() const noexcept;          // of variable types
+  bool is_zero() const noexcept;                      // all bits zero, or the empty string
+  std::span<const std::byte> bytes() const noexcept;  // item_size bytes; empty for variable types
+  const std::string& string() const noexcept;         // of variable types
 
   // Same type and same bits (undefined compares as its zeros).
   bool operator==(const FillValue& other) const noexcept;
 
  private:
-  static FillValue read(const Json& value, const DataType& type, ZarrFormat format, const DataType::Warn& warn);
+  static FillValue read(const Json& value, const DataType& type, ZarrFormat format,
+                        const DataType::Warn& warn);
 
   DataType type_;
   std::shared_ptr<const std::byte> bytes_;  // item_size bytes, shared between copies; null for variable types

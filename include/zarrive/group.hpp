@@ -80,18 +80,24 @@ class ZARRIVE_API Group {
 };
 
 // What is at a path: v3 before v2, array before group. Error(not_found) names what was looked for.
-ZARRIVE_API Node open_node(std::shared_ptr<Store> store, std::string_view path = {}, const GroupOpenOptions& options = {});
-ZARRIVE_API Node open_node(std::string_view url, std::string_view path = {}, const GroupOpenOptions& options = {});
-ZARRIVE_API Group open_group(std::shared_ptr<Store> store, std::string_view path = {}, const GroupOpenOptions& options = {});
-ZARRIVE_API Group open_group(std::string_view url, std::string_view path = {}, const GroupOpenOptions& options = {});
+ZARRIVE_API Node open_node(std::shared_ptr<Store> store, std::string_view path = {},
+                           const GroupOpenOptions& options = {});
+ZARRIVE_API Node open_node(std::string_view url, std::string_view path = {},
+                           const GroupOpenOptions& options = {});
+ZARRIVE_API Group open_group(std::shared_ptr<Store> store, std::string_view path = {},
+                             const GroupOpenOptions& options = {});
+ZARRIVE_API Group open_group(std::string_view url, std::string_view path = {},
+                             const GroupOpenOptions& options = {});
 
 struct CreateGroupOptions {
   ZarrFormat format = ZarrFormat::v3;
   JsonObject attributes = {};
   bool overwrite = false;
 };
-ZARRIVE_API Group create_group(std::shared_ptr<Store> store, std::string_view path = {}, const CreateGroupOptions& options = {});
-ZARRIVE_API Group create_group(std::string_view url, std::string_view path = {}, const CreateGroupOptions& options = {});
+ZARRIVE_API Group create_group(std::shared_ptr<Store> store, std::string_view path = {},
+                               const CreateGroupOptions& options = {});
+ZARRIVE_API Group create_group(std::string_view url, std::string_view path = {},
+                               const CreateGroupOptions& options = {});
 
 // Gathers the documents of all nodes below a group and writes them as consolidated metadata (v2: .zmetadata; v3: in the group's zarr.json).
 ZARRIVE_API Group consolidate_metadata(std::shared_ptr<Store> store, std::string_view path = {});

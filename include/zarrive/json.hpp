@@ -6,13 +6,13 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
-#include <memory>
 
 #include "zarrive/export.hpp"
 
@@ -39,8 +39,8 @@ class ZARRIVE_API JsonObject {
   bool contains(std::string_view name) const;
   const Json* find(std::string_view name) const;  // nullptr when absent
   Json* find(std::string_view name);
-  Json& set(std::string_view name, Json value);   // replaces in place, or appends
-  bool erase(std::string_view name);              // true when it was there
+  Json& set(std::string_view name, Json value);  // replaces in place, or appends
+  bool erase(std::string_view name);             // true when it was there
   const std::vector<Member>& members() const noexcept;
   std::vector<Member>::const_iterator begin() const noexcept;
   std::vector<Member>::const_iterator end() const noexcept;
@@ -58,17 +58,17 @@ struct JsonNumber {
 };
 
 struct JsonParseOptions {
-  bool allow_nan = true;              // bare NaN, Infinity, -Infinity
-  bool reject_duplicate_names = true; // else the last one wins
-  bool allow_trailing_commas = false; // for reference files only
-  std::size_t max_depth = 200;        // nesting; deeper is resource_limit; at most 2000 is used
+  bool allow_nan = true;               // bare NaN, Infinity, -Infinity
+  bool reject_duplicate_names = true;  // else the last one wins
+  bool allow_trailing_commas = false;  // for reference files only
+  std::size_t max_depth = 200;         // nesting; deeper is resource_limit; at most 2000 is used
 };
 
 struct JsonDumpOptions {
-  int indent = -1;           // -1: one line; else spaces a level, as Python's json.dumps(indent=...)
+  int indent = -1;  // -1: one line; else spaces a level, as Python's json.dumps(indent=...)
   bool sort_keys = false;
   bool ensure_ascii = false;
-  bool spaces = true;        // one line: ", " and ": " as Python does; false: none
+  bool spaces = true;  // one line: ", " and ": " as Python does; false: none
 };
 
 class ZARRIVE_API Json {
@@ -88,7 +88,8 @@ class ZARRIVE_API Json {
   Json(const char* value);
   Json(std::string value);
   Json(std::string_view value);
-  Json(JsonNumber value);  // Error(invalid_argument) when the text is no JSON number and none of the bare tokens
+  Json(JsonNumber
+           value);  // Error(invalid_argument) when the text is no JSON number and none of the bare tokens
   Json(JsonArray value);
   Json(JsonObject value);
 
@@ -130,7 +131,9 @@ class ZARRIVE_API Json {
   bool operator==(const Json& other) const;
 
  private:
-  std::variant<std::nullptr_t, bool, JsonNumber, std::string, std::shared_ptr<JsonArray>, std::shared_ptr<JsonObject>> value_;
+  std::variant<std::nullptr_t, bool, JsonNumber, std::string, std::shared_ptr<JsonArray>,
+               std::shared_ptr<JsonObject>>
+      value_;
   // arrays and objects are copied on write: as_array() and as_object() on a non-const value unshare it first
 };
 

@@ -27,8 +27,8 @@ struct ZARRIVE_API MemorySpace {
   int device = 0;  // of cuda
 
   bool host_accessible() const noexcept { return kind != MemoryKind::cuda; }
-  std::string name() const;                                // "host", "pinned", "cuda:0"
-  static MemorySpace parse(std::string_view name);         // the same; "cuda" is "cuda:0"; Error(invalid_argument)
+  std::string name() const;                         // "host", "pinned", "cuda:0"
+  static MemorySpace parse(std::string_view name);  // the same; "cuda" is "cuda:0"; Error(invalid_argument)
   bool operator==(const MemorySpace&) const = default;
 };
 
@@ -53,7 +53,8 @@ ZARRIVE_API Prototype cuda(int device = 0);
 // Pinned falls back to page-aligned host memory while no GPU part has registered one; cuda is then Error(unsupported).
 ZARRIVE_API std::shared_ptr<Allocator> default_allocator(const MemorySpace& space);
 // `make` is called once a space; an empty one takes the registration back.
-ZARRIVE_API void register_allocator(MemoryKind kind, std::function<std::shared_ptr<Allocator>(const MemorySpace&)> make);
+ZARRIVE_API void register_allocator(MemoryKind kind,
+                                    std::function<std::shared_ptr<Allocator>(const MemorySpace&)> make);
 
 // Blocks that are kept and reused, for scratch and encoded bytes: fresh pages cost more than decoding into them.
 // Blocks are rounded up to size classes; at most `max_kept` bytes are kept while idle.
@@ -67,9 +68,11 @@ class ZARRIVE_API Buffer {
   static Buffer copy_of(std::span<const std::byte> bytes);
   static Buffer from_string(std::string text);
   static Buffer adopt(std::vector<std::byte> bytes);
-  static Buffer borrow(std::span<const std::byte> bytes, MemorySpace space = {});  // the caller keeps them alive; read-only by contract
+  static Buffer borrow(std::span<const std::byte> bytes,
+                       MemorySpace space = {});  // the caller keeps them alive; read-only by contract
   // Any memory with an owner that keeps it alive.
-  static Buffer share(std::shared_ptr<const void> owner, const std::byte* data, std::size_t size, MemorySpace space = {});
+  static Buffer share(std::shared_ptr<const void> owner, const std::byte* data, std::size_t size,
+                      MemorySpace space = {});
 
   std::size_t size() const noexcept { return size_; }
   bool empty() const noexcept { return size_ == 0; }
@@ -107,16 +110,19 @@ struct ZARRIVE_API ArrayView {
   ArrayView(std::byte* data, DataType type, Shape shape, MemorySpace space = {});
   template <class T>
   static ArrayView of(T* data, Shape shape) {
-    return ArrayView(reinterpret_cast<std::byte*>(const_cast<std::remove_const_t<T>*>(data)), data_type_of<T>(), std::move(shape));
+    return ArrayView(reinterpret_cast<std::byte*>(const_cast<std::remove_const_t<T>*>(data)),
+                     data_type_of<T>(), std::move(shape));
   }
 
   std::size_t ndim() const noexcept { return shape.size(); }
   std::uint64_t size() const { return element_count(shape); }
   std::size_t nbytes() const { return byte_count(shape, type.item_size()); }
-  bool is_contiguous() const noexcept;  // dense C order (dimensions of extent 1 do not matter; empty is contiguous)
+  bool is_contiguous()
+      const noexcept;  // dense C order (dimensions of extent 1 do not matter; empty is contiguous)
   // The box [start, start + extent) as a view of the same memory. Error(out_of_bounds).
   ArrayView box(std::span<const std::uint64_t> start, std::span<const std::uint64_t> extent) const;
-  ArrayView transposed(std::span<const std::size_t> order) const;  // result dimension i is our dimension order[i]
+  ArrayView transposed(
+      std::span<const std::size_t> order) const;  // result dimension i is our dimension order[i]
 };
 
 class NDArray;

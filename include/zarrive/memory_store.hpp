@@ -24,7 +24,8 @@ class ZARRIVE_API MemoryStore final : public Store {
 
  protected:
   GetResult do_get_one(const GetRequest& request) override;
-  void do_set_one(const std::string& key, const Buffer& value, const Context* context, Durability durability) override;
+  void do_set_one(const std::string& key, const Buffer& value, const Context* context,
+                  Durability durability) override;
   bool do_set_if_absent(const std::string& key, const Buffer& value) override;
   void do_erase_one(const std::string& key) override;
   void do_erase_prefix(const std::string& prefix) override;

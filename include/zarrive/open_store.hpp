@@ -20,9 +20,9 @@ enum class OpenMode : std::uint8_t {
 
 struct OpenStoreOptions {
   OpenMode mode = OpenMode::read;
-  std::optional<Durability> durability = {};     // of stores on disks; absent: their own default
-  bool follow_symlinks = false;                  // of directories, see FilesystemStoreOptions
-  std::optional<std::string> zip_folder = {};    // see ZipStoreOptions::folder
+  std::optional<Durability> durability = {};   // of stores on disks; absent: their own default
+  bool follow_symlinks = false;                // of directories, see FilesystemStoreOptions
+  std::optional<std::string> zip_folder = {};  // see ZipStoreOptions::folder
 };
 
 // Opens what `url` names:
@@ -35,7 +35,8 @@ struct OpenStoreOptions {
 ZARRIVE_API std::shared_ptr<Store> open_store(std::string_view url, const OpenStoreOptions& options = {});
 
 // Makes stores of a scheme ("s3" for "s3://..."). Gets the whole URL. Mode read is enforced by open_store around what it returns.
-using StoreFactory = std::function<std::shared_ptr<Store>(std::string_view url, const OpenStoreOptions& options)>;
+using StoreFactory =
+    std::function<std::shared_ptr<Store>(std::string_view url, const OpenStoreOptions& options)>;
 
 // Schemes are letters, digits, '+', '-' and '.', starting with a letter, and compared without case. A later registration replaces an
 // earlier one; "file" and "memory" cannot be replaced.

@@ -38,7 +38,9 @@ class SliceBound {
   std::optional<std::int64_t> value_;
 };
 inline Slice slice(SliceBound stop) { return {{}, stop.value(), {}}; }
-inline Slice slice(SliceBound start, SliceBound stop, SliceBound step = none) { return {start.value(), stop.value(), step.value()}; }
+inline Slice slice(SliceBound start, SliceBound stop, SliceBound step = none) {
+  return {start.value(), stop.value(), step.value()};
+}
 
 // One entry: an integer (drops the dimension), a slice, or an ellipsis (as many full slices as are missing).
 using SelectionItem = std::variant<std::int64_t, Slice, Ellipsis>;
@@ -75,9 +77,9 @@ class ZARRIVE_API Selection {
 // A selection for a given shape: along each array dimension the positions start, start + step, ... (count of them).
 struct ResolvedDimension {
   std::uint64_t start = 0;
-  std::int64_t step = 1;      // not zero; negative walks down
+  std::int64_t step = 1;  // not zero; negative walks down
   std::uint64_t count = 0;
-  bool dropped = false;       // an integer: the dimension is not in the result
+  bool dropped = false;  // an integer: the dimension is not in the result
 };
 struct ZARRIVE_API ResolvedSelection {
   std::vector<ResolvedDimension> dimensions = {};

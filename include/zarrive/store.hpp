@@ -51,19 +51,20 @@ using Generation = std::string;
 
 struct GetRequest {
   std::string key = {};
-  std::vector<ByteRange> ranges = {};  // empty: the whole value; several: one result value each, in this order
-  const Context* context = nullptr;    // may be null; outlives the call
+  std::vector<ByteRange> ranges =
+      {};                            // empty: the whole value; several: one result value each, in this order
+  const Context* context = nullptr;  // may be null; outlives the call
 };
 
 enum class GetStatus : std::uint8_t { found, missing, error };
 
 struct GetResult {
   GetStatus status = GetStatus::missing;
-  std::vector<Buffer> values = {};            // one for each range (one when ranges was empty)
-  bool placed = false;                        // the bytes are in context->destination; values[0] borrows them
+  std::vector<Buffer> values = {};  // one for each range (one when ranges was empty)
+  bool placed = false;              // the bytes are in context->destination; values[0] borrows them
   std::optional<std::uint64_t> total_size = {};  // of the whole value, when the store knows it
   Generation generation = {};
-  std::exception_ptr error = {};              // when status is error
+  std::exception_ptr error = {};  // when status is error
 
   const Buffer& value() const { return values.at(0); }
   void rethrow() const {
@@ -73,7 +74,7 @@ struct GetResult {
 
 struct GetOptions {
   std::stop_token stop = {};
-  std::size_t max_concurrency = 0;              // 0: the store's own
+  std::size_t max_concurrency = 0;  // 0: the store's own
   std::uint64_t max_bytes_in_flight = 256u << 20;
 };
 
@@ -105,10 +106,10 @@ struct SetOptions {
 struct StoreCapabilities {
   bool writable = true;
   bool listable = true;
-  bool atomic_set = true;        // a reader sees the old value or the new one
-  bool cheap_ranges = true;      // reading a range costs about its bytes
-  bool waits = false;            // requests spend their time waiting (network): run on I/O threads, many at once
-  bool annotates = false;        // annotate() adds to contexts
+  bool atomic_set = true;    // a reader sees the old value or the new one
+  bool cheap_ranges = true;  // reading a range costs about its bytes
+  bool waits = false;        // requests spend their time waiting (network): run on I/O threads, many at once
+  bool annotates = false;    // annotate() adds to contexts
   std::uint64_t coalesce_gap = 64 << 10;  // ranges closer than this are better read as one
 };
 
@@ -129,7 +130,8 @@ class ZARRIVE_API Store : public std::enable_shared_from_this<Store> {
   // what goes wrong with one request is that request's result.
   void get(std::span<const GetRequest> batch, const GetSink& sink, const GetOptions& options = {});
   // One key, one range: nullopt when missing; throws when failed.
-  std::optional<Buffer> get(const std::string& key, const ByteRange& range = {}, const Context* context = nullptr);
+  std::optional<Buffer> get(const std::string& key, const ByteRange& range = {},
+                            const Context* context = nullptr);
 
   // Writes a batch. Values are independent: when one fails the rest may or may not be written, each atomically where the store can, and
   // the first error is thrown.
@@ -138,9 +140,9 @@ class ZARRIVE_API Store : public std::enable_shared_from_this<Store> {
   // True when the key was not there and now holds the value; false when it was there already (nothing is changed).
   bool set_if_absent(const std::string& key, Buffer value);
 
-  void erase(const std::string& key);                    // no error when missing
+  void erase(const std::string& key);  // no error when missing
   void erase(std::span<const std::string> keys);
-  void erase_prefix(const std::string& prefix);          // every key below "prefix/"; "" erases everything
+  void erase_prefix(const std::string& prefix);  // every key below "prefix/"; "" erases everything
   bool exists(const std::string& key);
   std::optional<std::uint64_t> size(const std::string& key);  // nullopt when missing
 
@@ -157,8 +159,10 @@ class ZARRIVE_API Store : public std::enable_shared_from_this<Store> {
  protected:
   // What an implementation provides. Keys are valid. Single-key calls may throw; they are called concurrently.
   virtual GetResult do_get_one(const GetRequest& request) = 0;
-  virtual void do_set_one(const std::string& key, const Buffer& value, const Context* context, Durability durability) ;
-  virtual bool do_set_if_absent(const std::string& key, const Buffer& value);  // default: exists() then set, not atomic
+  virtual void do_set_one(const std::string& key, const Buffer& value, const Context* context,
+                          Durability durability);
+  virtual bool do_set_if_absent(const std::string& key,
+                                const Buffer& value);  // default: exists() then set, not atomic
   virtual void do_erase_one(const std::string& key);
   virtual void do_erase_prefix(const std::string& prefix);               // default: list and erase
   virtual std::optional<std::uint64_t> do_size(const std::string& key);  // default: reads the value
@@ -191,7 +195,8 @@ class ZARRIVE_API StoreWrapper : public Store {
 
  protected:
   GetResult do_get_one(const GetRequest& request) override;
-  void do_set_one(const std::string& key, const Buffer& value, const Context* context, Durability durability) override;
+  void do_set_one(const std::string& key, const Buffer& value, const Context* context,
+                  Durability durability) override;
   bool do_set_if_absent(const std::string& key, const Buffer& value) override;
   void do_erase_one(const std::string& key) override;
   void do_erase_prefix(const std::string& prefix) override;
@@ -215,22 +220,26 @@ struct GetItemsOptions {
 };
 // The values of the keys that are there; absent keys are absent from the result. Any failure throws.
 // (zarr-python 2.18 Store.getitems(keys, *, contexts).)
-ZARRIVE_API std::map<std::string, Buffer> getitems(Store& store, std::span<const std::string> keys, const GetItemsOptions& options = {});
-ZARRIVE_API std::map<std::string, Buffer> getitems(Store& store, std::initializer_list<std::string> keys, const GetItemsOptions& options = {});
+ZARRIVE_API std::map<std::string, Buffer> getitems(Store& store, std::span<const std::string> keys,
+                                                   const GetItemsOptions& options = {});
+ZARRIVE_API std::map<std::string, Buffer> getitems(Store& store, std::initializer_list<std::string> keys,
+                                                   const GetItemsOptions& options = {});
 
 struct SetItemsOptions {
   ContextsRef contexts = {};
   SetOptions set = {};
 };
 // Writes all of them in one batch.
-ZARRIVE_API void setitems(Store& store, const std::map<std::string, Buffer>& values, const SetItemsOptions& options = {});
+ZARRIVE_API void setitems(Store& store, const std::map<std::string, Buffer>& values,
+                          const SetItemsOptions& options = {});
 
 struct KeyRange {
   std::string key = {};
   ByteRange range = {};
 };
 // One value for each entry, in order; nullopt for a missing key. (zarr-python 2.18 Store.get_partial_values.)
-ZARRIVE_API std::vector<std::optional<Buffer>> get_partial_values(Store& store, std::span<const KeyRange> key_ranges,
+ZARRIVE_API std::vector<std::optional<Buffer>> get_partial_values(Store& store,
+                                                                  std::span<const KeyRange> key_ranges,
                                                                   const GetItemsOptions& options = {});
 
 }  // namespace zarrive

@@ -19,12 +19,14 @@ class ZARRIVE_API PrefixStore final : public StoreWrapper {
  public:
   PrefixStore(std::shared_ptr<Store> base, std::string prefix);
   std::string name() const override;
-  void annotate(Context& context) override;  // the base sees its own key in context.key; the caller's is back afterwards
+  void annotate(Context& context)
+      override;  // the base sees its own key in context.key; the caller's is back afterwards
   const std::string& prefix() const noexcept { return prefix_; }
 
  protected:
   GetResult do_get_one(const GetRequest& request) override;
-  void do_set_one(const std::string& key, const Buffer& value, const Context* context, Durability durability) override;
+  void do_set_one(const std::string& key, const Buffer& value, const Context* context,
+                  Durability durability) override;
   bool do_set_if_absent(const std::string& key, const Buffer& value) override;
   void do_erase_one(const std::string& key) override;
   void do_erase_prefix(const std::string& prefix) override;
@@ -47,7 +49,8 @@ class ZARRIVE_API ReadOnlyStore final : public StoreWrapper {
   StoreCapabilities capabilities() const override;
 
  protected:
-  void do_set_one(const std::string& key, const Buffer& value, const Context* context, Durability durability) override;
+  void do_set_one(const std::string& key, const Buffer& value, const Context* context,
+                  Durability durability) override;
   bool do_set_if_absent(const std::string& key, const Buffer& value) override;
   void do_erase_one(const std::string& key) override;
   void do_erase_prefix(const std::string& prefix) override;
@@ -77,10 +80,11 @@ struct StoreCounts {
 
 // One thing that happened, for logs.
 struct StoreEvent {
-  std::string_view operation = {};  // "get", "set", "set_if_absent", "erase", "erase_prefix", "size", "list", "list_dir", "flush"
-  std::string_view key = {};        // or prefix
+  std::string_view operation =
+      {};  // "get", "set", "set_if_absent", "erase", "erase_prefix", "size", "list", "list_dir", "flush"
+  std::string_view key = {};  // or prefix
   std::uint64_t bytes = 0;
-  std::string_view outcome = {};    // "found", "missing", "error", "placed"; empty for writes
+  std::string_view outcome = {};              // "found", "missing", "error", "placed"; empty for writes
   std::chrono::nanoseconds since_start = {};  // since the call (for batches: the whole batch) began
 };
 
@@ -94,7 +98,8 @@ class ZARRIVE_API CountingStore final : public StoreWrapper {
 
  protected:
   GetResult do_get_one(const GetRequest& request) override;
-  void do_set_one(const std::string& key, const Buffer& value, const Context* context, Durability durability) override;
+  void do_set_one(const std::string& key, const Buffer& value, const Context* context,
+                  Durability durability) override;
   bool do_set_if_absent(const std::string& key, const Buffer& value) override;
   void do_erase_one(const std::string& key) override;
   void do_erase_prefix(const std::string& prefix) override;
@@ -107,12 +112,14 @@ class ZARRIVE_API CountingStore final : public StoreWrapper {
 
  private:
   struct Counters {
-    std::atomic<std::uint64_t> get_batches{0}, get_requests{0}, ranges{0}, found{0}, missing{0}, errors{0}, placed{0}, bytes_read{0},
-        set_batches{0}, set_requests{0}, bytes_written{0}, erase_requests{0}, erase_prefixes{0}, sizes{0}, lists{0}, flushes{0};
+    std::atomic<std::uint64_t> get_batches{0}, get_requests{0}, ranges{0}, found{0}, missing{0}, errors{0},
+        placed{0}, bytes_read{0}, set_batches{0}, set_requests{0}, bytes_written{0}, erase_requests{0},
+        erase_prefixes{0}, sizes{0}, lists{0}, flushes{0};
   };
   using Clock = std::chrono::steady_clock;
   void count(const GetRequest& request, const GetResult& result, Clock::time_point start);
-  void report(std::string_view operation, std::string_view key, std::uint64_t bytes, std::string_view outcome, Clock::time_point start);
+  void report(std::string_view operation, std::string_view key, std::uint64_t bytes, std::string_view outcome,
+              Clock::time_point start);
 
   Counters counters_;
   std::function<void(const StoreEvent&)> log_;

@@ -22,7 +22,7 @@ struct ZipStoreOptions {
   // Keys are the entries below this folder; "" is the root of the archive. Absent: the root, unless it has no zarr.json, .zgroup or .zarray and
   // exactly one top folder has one: then that folder.
   std::optional<std::string> folder = {};
-  std::uint64_t max_value_size = 0;       // of one value; more is Error(resource_limit). 0: the machine's memory
+  std::uint64_t max_value_size = 0;  // of one value; more is Error(resource_limit). 0: the machine's memory
   std::uint64_t max_directory_size = 512 << 20;  // of the archive's central directory; likewise
 };
 
@@ -49,7 +49,8 @@ class ZARRIVE_API ZipStore final : public Store {
 
  protected:
   GetResult do_get_one(const GetRequest& request) override;
-  void do_set_one(const std::string& key, const Buffer& value, const Context* context, Durability durability) override;
+  void do_set_one(const std::string& key, const Buffer& value, const Context* context,
+                  Durability durability) override;
   bool do_set_if_absent(const std::string& key, const Buffer& value) override;
   void do_erase_one(const std::string& key) override;
   void do_erase_prefix(const std::string& prefix) override;

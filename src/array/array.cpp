@@ -38,16 +38,20 @@ void Array::set_attributes(JsonObject attributes) {
 
 // --- reading ---
 
-Shape Array::result_shape(const Selection& selection) const { return resolve(selection, metadata_->shape).result_shape(); }
+Shape Array::result_shape(const Selection& selection) const {
+  return resolve(selection, metadata_->shape).result_shape();
+}
 
-void Array::read_into(const Selection& selection, const ArrayView& destination, const ReadOptions& options) const {
+void Array::read_into(const Selection& selection, const ArrayView& destination,
+                      const ReadOptions& options) const {
   with_place({store_->name(), path_, {}},
              [&] { run_read(store_, path_, metadata_, codec_chain(), selection, destination, options); });
 }
 
 NDArray Array::read_as(const DataType& type, const Selection& selection, const ReadOptions& options) const {
   return with_place({store_->name(), path_, {}}, [&] {
-    NDArray result = NDArray::allocate(type, result_shape(selection), options.prototype.value_or(Prototype{}));
+    NDArray result =
+        NDArray::allocate(type, result_shape(selection), options.prototype.value_or(Prototype{}));
     run_read(store_, path_, metadata_, codec_chain(), selection, result.view(), options);
     return result;
   });
@@ -60,10 +64,12 @@ NDArray Array::read(const Selection& selection, const ReadOptions& options) cons
 namespace {
 
 // Flat memory of `count` elements seen with the shape of a selection.
-ArrayView flat_view(const Shape& shape, const DataType& type, const std::byte* data, std::size_t count, const char* what) {
+ArrayView flat_view(const Shape& shape, const DataType& type, const std::byte* data, std::size_t count,
+                    const char* what) {
   if (element_count(shape) != count)
-    throw Error(ErrorCode::invalid_argument, std::string("the ") + what + " has " + std::to_string(count) + " elements, the selection " +
-                                                 std::to_string(element_count(shape)) + " (shape " + to_string(shape) + ")");
+    throw Error(ErrorCode::invalid_argument,
+                std::string("the ") + what + " has " + std::to_string(count) + " elements, the selection " +
+                    std::to_string(element_count(shape)) + " (shape " + to_string(shape) + ")");
   return ArrayView(const_cast<std::byte*>(data), type, shape);
 }
 
@@ -77,11 +83,12 @@ void Array::read_flat(const Selection& selection, const DataType& type, std::byt
 // --- writing ---
 
 void Array::write(const Selection& selection, const ArrayView& source, const WriteOptions& options) {
-  with_place({store_->name(), path_, {}}, [&] { run_write(store_, path_, metadata_, codec_chain(), selection, source, options); });
+  with_place({store_->name(), path_, {}},
+             [&] { run_write(store_, path_, metadata_, codec_chain(), selection, source, options); });
 }
 
-void Array::write_flat(const Selection& selection, const DataType& type, const std::byte* data, std::size_t count,
-                       const WriteOptions& options) {
+void Array::write_flat(const Selection& selection, const DataType& type, const std::byte* data,
+                       std::size_t count, const WriteOptions& options) {
   write(selection, flat_view(result_shape(selection), type, data, count, "source"), options);
 }
 
@@ -89,7 +96,8 @@ void Array::write_value(const Selection& selection, const Json& value, const Wri
   NDArray element = NDArray::allocate(metadata_->data_type, {});
   element_from_json(metadata_->data_type, value, element.view().data);
   const Shape shape = result_shape(selection);
-  write(selection, ArrayView(element.view().data, metadata_->data_type, shape, Strides(shape.size(), 0)), options);
+  write(selection, ArrayView(element.view().data, metadata_->data_type, shape, Strides(shape.size(), 0)),
+        options);
 }
 
 // --- whole chunks ---
@@ -99,7 +107,8 @@ void Array::check_chunk_index(std::span<const std::uint64_t> index) const {
   bool inside = index.size() == grid.size();
   for (std::size_t d = 0; inside && d < grid.size(); ++d) inside = index[d] < grid[d];
   if (!inside)
-    throw Error(ErrorCode::out_of_bounds, "chunk " + to_string(index) + " is outside the chunk grid " + to_string(grid),
+    throw Error(ErrorCode::out_of_bounds,
+                "chunk " + to_string(index) + " is outside the chunk grid " + to_string(grid),
                 {store_->name(), path_, {}});
 }
 
@@ -123,7 +132,8 @@ Context Array::chunk_context(std::span<const std::uint64_t> index) const {
 NDArray Array::read_chunk(std::span<const std::uint64_t> index, const ReadOptions& options) const {
   const Context context = chunk_context(index);
   return with_place({store_->name(), path_, *context.key}, [&] {
-    NDArray chunk = NDArray::allocate(metadata_->data_type, *context.chunk_shape, options.prototype.value_or(Prototype{}));
+    NDArray chunk = NDArray::allocate(metadata_->data_type, *context.chunk_shape,
+                                      options.prototype.value_or(Prototype{}));
     const auto chain = codec_chain().bind(*context.chunk_shape);
     if (const auto encoded = store_->get(*context.key, ByteRange::all(), &context)) {
       chain->decode(*encoded, chunk.view(), context);
@@ -134,15 +144,17 @@ NDArray Array::read_chunk(std::span<const std::uint64_t> index, const ReadOption
   });
 }
 
-void Array::write_chunk(std::span<const std::uint64_t> index, const ArrayView& chunk, const WriteOptions& options) {
+void Array::write_chunk(std::span<const std::uint64_t> index, const ArrayView& chunk,
+                        const WriteOptions& options) {
   const Shape full = (check_chunk_index(index), metadata_->chunk_grid.chunk_shape(index));
   if (chunk.shape != full)
-    throw Error(ErrorCode::invalid_argument,
-                "the chunk has shape " + to_string(chunk.shape) + ", chunk " + to_string(index) + " of the grid " + to_string(full));
+    throw Error(ErrorCode::invalid_argument, "the chunk has shape " + to_string(chunk.shape) + ", chunk " +
+                                                 to_string(index) + " of the grid " + to_string(full));
   // The part inside the array, written as a selection: one way for all writes.
   const Index origin = metadata_->chunk_grid.chunk_origin(index);
   Shape inside = full;
-  for (std::size_t d = 0; d < inside.size(); ++d) inside[d] = std::min(full[d], metadata_->shape[d] - origin[d]);
+  for (std::size_t d = 0; d < inside.size(); ++d)
+    inside[d] = std::min(full[d], metadata_->shape[d] - origin[d]);
   write(Selection::box(origin, inside), chunk.box(Index(inside.size(), 0), inside), options);
 }
 
@@ -158,7 +170,9 @@ void Array::write_encoded_chunk(std::span<const std::uint64_t> index, Buffer enc
 
 void Array::erase_chunk(std::span<const std::uint64_t> index) { store_->erase(chunk_key(index)); }
 
-bool Array::chunk_exists(std::span<const std::uint64_t> index) const { return store_->exists(chunk_key(index)); }
+bool Array::chunk_exists(std::span<const std::uint64_t> index) const {
+  return store_->exists(chunk_key(index));
+}
 
 std::uint64_t Array::stored_chunk_count() const {
   const std::size_t skip = path_.empty() ? 0 : path_.size() + 1;

@@ -15,7 +15,9 @@ ChunkLocks::Held ChunkLocks::acquire(const Store& store, const std::vector<std::
   names.reserve(keys.size());
   for (const std::string& key : keys) names.push_back(std::to_string(address) + ' ' + key);
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return std::none_of(names.begin(), names.end(), [&](const auto& name) { return held_.contains(name); }); });
+  changed_.wait(lock, [&] {
+    return std::none_of(names.begin(), names.end(), [&](const auto& name) { return held_.contains(name); });
+  });
   held_.insert(names.begin(), names.end());
   return Held(*this, std::move(names));
 }

@@ -17,7 +17,8 @@ class ChunkLocks {
   class Held {
    public:
     Held(ChunkLocks& locks, std::vector<std::string> names) : locks_(&locks), names_(std::move(names)) {}
-    Held(Held&& other) noexcept : locks_(std::exchange(other.locks_, nullptr)), names_(std::move(other.names_)) {}
+    Held(Held&& other) noexcept
+        : locks_(std::exchange(other.locks_, nullptr)), names_(std::move(other.names_)) {}
     Held& operator=(Held&&) = delete;
     ~Held();
 

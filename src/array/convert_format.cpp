@@ -11,7 +11,8 @@ namespace {
 constexpr std::array<const char*, 3> kBloscShuffles = {"noshuffle", "shuffle", "bitshuffle"};
 
 [[noreturn]] void fail(const std::string& what, ZarrFormat to) {
-  throw Error(ErrorCode::unsupported, what + " has no equivalent in Zarr v" + std::to_string(static_cast<int>(to)));
+  throw Error(ErrorCode::unsupported,
+              what + " has no equivalent in Zarr v" + std::to_string(static_cast<int>(to)));
 }
 
 // One byte order for all leaves, or nothing. Types without one count as little.
@@ -27,7 +28,8 @@ std::optional<ByteOrder> common_order(const DataType& type) {
 
 bool has_order(const DataType& type) {
   const auto& leaves = type.leaves();
-  return std::any_of(leaves.begin(), leaves.end(), [](const auto& leaf) { return leaf.order != ByteOrder::none; });
+  return std::any_of(leaves.begin(), leaves.end(),
+                     [](const auto& leaf) { return leaf.order != ByteOrder::none; });
 }
 
 // --- v2 to v3 ---
@@ -55,12 +57,14 @@ CodecSpec codec_to_v3(const CodecSpec& v2, const DataType& type) {
   if (v2.name == "zstd") {
     const Json* level = v2.configuration.find("level");
     const Json* checksum = v2.configuration.find("checksum");
-    return codecs::zstd(static_cast<int>(level ? level->to_int64().value_or(0) : 0), checksum && checksum->is_bool() && checksum->as_bool());
+    return codecs::zstd(static_cast<int>(level ? level->to_int64().value_or(0) : 0),
+                        checksum && checksum->is_bool() && checksum->as_bool());
   }
   if (v2.name == "gzip" || v2.name == "vlen-utf8" || v2.name == "vlen-bytes") return v2;
   CodecSpec v3 = v2;
   v3.name = "numcodecs." + v2.name;
-  if (!CodecRegistry::global().contains(v3.name, ZarrFormat::v3)) fail("codec '" + v2.name + "'", ZarrFormat::v3);
+  if (!CodecRegistry::global().contains(v3.name, ZarrFormat::v3))
+    fail("codec '" + v2.name + "'", ZarrFormat::v3);
   return v3;
 }
 
@@ -85,7 +89,8 @@ ArrayMetadata to_v3(const ArrayMetadata& v2, bool& chunks_stay) {
   bool has_bytes = false;
   DataType type = v2.data_type;  // as the filters change it
   auto add_bytes = [&] {
-    v3.codecs.push_back(has_order(type) ? codecs::bytes(common_order(type).value_or(ByteOrder::little)) : CodecSpec{"bytes"});
+    v3.codecs.push_back(has_order(type) ? codecs::bytes(common_order(type).value_or(ByteOrder::little))
+                                        : CodecSpec{"bytes"});
     has_bytes = true;
   };
   for (const CodecSpec& spec : list) {
@@ -130,11 +135,12 @@ CodecSpec codec_to_v2(const CodecSpec& v3) {
     v2.name = v3.name.substr(kNumcodecs.size());
   } else if (v3.name == "blosc") {
     return blosc_to_v2(v3);
-  } else if (v3.name != "zstd" && v3.name != "gzip" && v3.name != "crc32c" && v3.name != "bitround" && v3.name != "vlen-utf8" &&
-             v3.name != "vlen-bytes") {
+  } else if (v3.name != "zstd" && v3.name != "gzip" && v3.name != "crc32c" && v3.name != "bitround" &&
+             v3.name != "vlen-utf8" && v3.name != "vlen-bytes") {
     fail("codec '" + v3.name + "'", ZarrFormat::v2);
   }
-  if (!CodecRegistry::global().contains(v2.name, ZarrFormat::v2)) fail("codec '" + v3.name + "'", ZarrFormat::v2);
+  if (!CodecRegistry::global().contains(v2.name, ZarrFormat::v2))
+    fail("codec '" + v3.name + "'", ZarrFormat::v2);
   return v2;
 }
 
@@ -190,7 +196,8 @@ ArrayMetadata to_v2(const ArrayMetadata& v3) {
 ArrayMetadata convert_format(const ArrayMetadata& metadata, ZarrFormat format, bool* chunks_stay) {
   bool stay = true;
   ArrayMetadata converted = metadata;
-  if (format != metadata.format) converted = format == ZarrFormat::v3 ? to_v3(metadata, stay) : to_v2(metadata);
+  if (format != metadata.format)
+    converted = format == ZarrFormat::v3 ? to_v3(metadata, stay) : to_v2(metadata);
   converted.validate();
   if (chunks_stay) *chunks_stay = stay;
   return converted;

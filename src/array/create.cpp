@@ -38,14 +38,16 @@ CodecSpec default_serializer(const DataType& type) {
   if (type.id() == TypeId::string) return codecs::vlen_utf8();
   if (type.id() == TypeId::bytes) return codecs::vlen_bytes();
   const auto& leaves = type.leaves();
-  const bool has_order = std::any_of(leaves.begin(), leaves.end(), [](const auto& leaf) { return leaf.order != ByteOrder::none; });
+  const bool has_order = std::any_of(leaves.begin(), leaves.end(),
+                                     [](const auto& leaf) { return leaf.order != ByteOrder::none; });
   if (!has_order) return CodecSpec{"bytes"};
   return codecs::bytes(type.byte_order() == ByteOrder::big ? ByteOrder::big : ByteOrder::little);
 }
 
 // The caller's v3 codecs for such chunks, with an array-to-bytes codec put between array and bytes codecs when there is none, and what
 // was left to the data type filled in.
-std::vector<CodecSpec> complete_chain(std::vector<CodecSpec> chain, const ArraySpec& chunk, const MetadataOptions& options) {
+std::vector<CodecSpec> complete_chain(std::vector<CodecSpec> chain, const ArraySpec& chunk,
+                                      const MetadataOptions& options) {
   const CodecOptions codec_options{ZarrFormat::v3, options.strict, options.warn};
   std::vector<std::shared_ptr<const Codec>> made;
   for (const CodecSpec& spec : chain) made.push_back(CodecRegistry::global().make(spec, codec_options));
@@ -54,9 +56,10 @@ std::vector<CodecSpec> complete_chain(std::vector<CodecSpec> chain, const ArrayS
   std::size_t at = 0;
   for (; at < made.size() && made[at]->kind() == CodecKind::array_to_array; ++at)
     seen = std::static_pointer_cast<const ArrayToArrayCodec>(made[at])->bind(seen)->encoded_spec(seen);
-  const bool has_serializer =
-      std::any_of(made.begin(), made.end(), [](const auto& codec) { return codec->kind() == CodecKind::array_to_bytes; });
-  if (!has_serializer) chain.insert(chain.begin() + static_cast<std::ptrdiff_t>(at), default_serializer(seen.type));
+  const bool has_serializer = std::any_of(
+      made.begin(), made.end(), [](const auto& codec) { return codec->kind() == CodecKind::array_to_bytes; });
+  if (!has_serializer)
+    chain.insert(chain.begin() + static_cast<std::ptrdiff_t>(at), default_serializer(seen.type));
   const std::size_t item_size = seen.type.is_variable() ? 1 : seen.type.item_size();
   for (CodecSpec& spec : chain) spec = codecs::completed(std::move(spec), item_size);
   return chain;
@@ -92,7 +95,8 @@ void set_v3_codecs(ArrayMetadata& metadata, const CreateOptions& options) {
   if (options.order != 'C')
     throw Error(ErrorCode::invalid_argument, "v3 arrays have no order; put a transpose codec into `codecs`");
   const ArraySpec chunk{metadata.data_type, first_chunk_shape(metadata), metadata.fill_value};
-  metadata.codecs = complete_chain(options.codecs.value_or(std::vector<CodecSpec>{codecs::zstd(0)}), chunk, options.metadata);
+  metadata.codecs = complete_chain(options.codecs.value_or(std::vector<CodecSpec>{codecs::zstd(0)}), chunk,
+                                   options.metadata);
 }
 
 void set_dimension_names(ArrayMetadata& metadata, const CreateOptions& options) {
@@ -100,7 +104,8 @@ void set_dimension_names(ArrayMetadata& metadata, const CreateOptions& options) 
   if (options.format != ZarrFormat::v2 || options.dimension_names.empty()) return;
   JsonArray names;
   for (const auto& name : options.dimension_names) {
-    if (!name) throw Error(ErrorCode::invalid_argument, "v2 arrays need a name for every dimension, or none at all");
+    if (!name)
+      throw Error(ErrorCode::invalid_argument, "v2 arrays need a name for every dimension, or none at all");
     names.emplace_back(*name);
   }
   metadata.attributes.set("_ARRAY_DIMENSIONS", Json(std::move(names)));
@@ -114,20 +119,25 @@ ArrayMetadata make_metadata(const CreateOptions& options) {
   metadata.shape = options.shape;
   metadata.data_type = options.data_type.type;
   metadata.attributes = options.attributes;
-  metadata.chunk_grid = options.chunk_grid ? *options.chunk_grid
-                                           : ChunkGrid::regular(options.chunks.empty() ? default_chunks(options.shape, metadata.data_type)
-                                                                                       : options.chunks);
+  metadata.chunk_grid =
+      options.chunk_grid
+          ? *options.chunk_grid
+          : ChunkGrid::regular(options.chunks.empty() ? default_chunks(options.shape, metadata.data_type)
+                                                      : options.chunks);
   const bool v2 = options.format == ZarrFormat::v2;
-  metadata.chunk_key_encoding =
-      options.chunk_key_encoding.value_or(v2 ? ChunkKeyEncoding{ChunkKeyEncoding::Kind::v2, '.'} : ChunkKeyEncoding{});
+  metadata.chunk_key_encoding = options.chunk_key_encoding.value_or(
+      v2 ? ChunkKeyEncoding{ChunkKeyEncoding::Kind::v2, '.'} : ChunkKeyEncoding{});
   if (!options.fill_value) {
     metadata.fill_value = FillValue::zero(metadata.data_type);
   } else {
-    metadata.fill_value = v2 ? FillValue::from_v2(*options.fill_value, metadata.data_type, options.metadata.warn)
-                             : FillValue::from_v3(*options.fill_value, metadata.data_type, options.metadata.warn);
+    metadata.fill_value =
+        v2 ? FillValue::from_v2(*options.fill_value, metadata.data_type, options.metadata.warn)
+           : FillValue::from_v3(*options.fill_value, metadata.data_type, options.metadata.warn);
   }
   v2 ? set_v2_codecs(metadata, options) : set_v3_codecs(metadata, options);
-  if (!v2) metadata.data_type = metadata.data_type.with_byte_order(ByteOrder::little);  // stored order is the serialiser's now
+  if (!v2)
+    metadata.data_type =
+        metadata.data_type.with_byte_order(ByteOrder::little);  // stored order is the serialiser's now
   set_dimension_names(metadata, options);
   metadata.validate();
   // Everything that can be wrong with the codecs is wrong now, not at the first write.
@@ -135,7 +145,8 @@ ArrayMetadata make_metadata(const CreateOptions& options) {
   return metadata;
 }
 
-Array create_array(std::shared_ptr<Store> store, std::string_view path, ArrayMetadata metadata, bool overwrite) {
+Array create_array(std::shared_ptr<Store> store, std::string_view path, ArrayMetadata metadata,
+                   bool overwrite) {
   const std::string at = normalize_path(path);
   with_place({store->name(), at, {}}, [&] {
     if (!at.empty()) check_node_name(std::string_view(at).substr(at.rfind('/') + 1), metadata.format);
@@ -148,7 +159,8 @@ Array create_array(std::shared_ptr<Store> store, std::string_view path, ArrayMet
 }
 
 Array create_array(std::shared_ptr<Store> store, std::string_view path, const CreateOptions& options) {
-  ArrayMetadata metadata = with_place({store->name(), std::string(path), {}}, [&] { return make_metadata(options); });
+  ArrayMetadata metadata =
+      with_place({store->name(), std::string(path), {}}, [&] { return make_metadata(options); });
   return create_array(std::move(store), path, std::move(metadata), options.overwrite);
 }
 

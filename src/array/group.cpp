@@ -58,53 +58,67 @@ std::vector<NodeInfo> list_children(Store& store, const std::string& path, ZarrF
     if (!children.empty() && children.back().path == candidates[i].path) continue;  // .zarray before .zgroup
     children.push_back({candidates[i].path, last_part(candidates[i].path), candidates[i].type, format});
   }
-  std::sort(children.begin(), children.end(), [](const NodeInfo& a, const NodeInfo& b) { return a.name < b.name; });
+  std::sort(children.begin(), children.end(),
+            [](const NodeInfo& a, const NodeInfo& b) { return a.name < b.name; });
   return children;
 }
 
-Array array_from(const std::shared_ptr<Store>& store, const std::string& path, const Json& document, const Json& attributes,
-                 ZarrFormat format, const MetadataOptions& options) {
+Array array_from(const std::shared_ptr<Store>& store, const std::string& path, const Json& document,
+                 const Json& attributes, ZarrFormat format, const MetadataOptions& options) {
   return with_place({store->name(), path, format == ZarrFormat::v3 ? "zarr.json" : ".zarray"}, [&] {
     return Array(store, path,
-                 format == ZarrFormat::v3 ? ArrayMetadata::from_v3(document, options) : ArrayMetadata::from_v2(document, attributes, options),
+                 format == ZarrFormat::v3 ? ArrayMetadata::from_v3(document, options)
+                                          : ArrayMetadata::from_v2(document, attributes, options),
                  options);
   });
 }
 
-const char* kind_name(const Node& node) { return std::holds_alternative<Array>(node) ? "an array" : "a group"; }
+const char* kind_name(const Node& node) {
+  return std::holds_alternative<Array>(node) ? "an array" : "a group";
+}
 
 template <class T>
 T expect_node(Node node, const Store& store, const std::string& path) {
   if (auto* wanted = std::get_if<T>(&node)) return std::move(*wanted);
   throw Error(ErrorCode::invalid_argument,
-              std::string("this is ") + kind_name(node) + ", not " + (std::is_same_v<T, Array> ? "an array" : "a group"),
+              std::string("this is ") + kind_name(node) + ", not " +
+                  (std::is_same_v<T, Array> ? "an array" : "a group"),
               {store.name(), path, {}});
 }
 
 // The consolidated metadata that belongs to a group's own documents, by the caller's wish.
-std::shared_ptr<const ConsolidatedMetadata> consolidated_of(FoundDocuments& found, GroupMetadata& group, const GroupOpenOptions& options,
+std::shared_ptr<const ConsolidatedMetadata> consolidated_of(FoundDocuments& found, GroupMetadata& group,
+                                                            const GroupOpenOptions& options,
                                                             const ErrorPlace& place) {
   std::shared_ptr<const ConsolidatedMetadata> consolidated;
   if (options.consolidated != Consolidated::never) {
     if (group.format == ZarrFormat::v3 && group.consolidated) {
       consolidated = std::make_shared<const ConsolidatedMetadata>(std::move(*group.consolidated));
     } else if (group.format == ZarrFormat::v2 && found.zmetadata) {
-      consolidated = std::make_shared<const ConsolidatedMetadata>(ConsolidatedMetadata::from_v2(*found.zmetadata));
+      consolidated =
+          std::make_shared<const ConsolidatedMetadata>(ConsolidatedMetadata::from_v2(*found.zmetadata));
     }
   }
   group.consolidated.reset();
   if (options.consolidated == Consolidated::require && !consolidated)
-    throw Error(ErrorCode::not_found, "the group has no consolidated metadata; write it with consolidate_metadata, or open without it", place);
+    throw Error(
+        ErrorCode::not_found,
+        "the group has no consolidated metadata; write it with consolidate_metadata, or open without it",
+        place);
   return consolidated;
 }
 
-Node open_found(const std::shared_ptr<Store>& store, const std::string& path, FoundDocuments found, const GroupOpenOptions& options) {
+Node open_found(const std::shared_ptr<Store>& store, const std::string& path, FoundDocuments found,
+                const GroupOpenOptions& options) {
   if (found.zarr_json) {
     if ((found.zarray || found.zgroup) && options.metadata.warn)
       options.metadata.warn("'" + path + "' has both zarr.json and v2 metadata; v3 is used");
     const ErrorPlace place{store->name(), path, "zarr.json"};
     if (found.zarr_json->find("metadata_encoding"))
-      throw Error(ErrorCode::invalid_metadata, "this is a draft of Zarr v3 from before 3.0 (\"metadata_encoding\"), which is another format", place);
+      throw Error(
+          ErrorCode::invalid_metadata,
+          "this is a draft of Zarr v3 from before 3.0 (\"metadata_encoding\"), which is another format",
+          place);
     if (with_place(place, [&] { return node_type(*found.zarr_json); }) == NodeType::array)
       return array_from(store, path, *found.zarr_json, {}, ZarrFormat::v3, options.metadata);
     return with_place(place, [&]() -> Node {
@@ -113,7 +127,8 @@ Node open_found(const std::shared_ptr<Store>& store, const std::string& path, Fo
       return Group(store, path, std::move(group), std::move(consolidated), options.metadata);
     });
   }
-  if (found.zarray) return array_from(store, path, *found.zarray, found.zattrs, ZarrFormat::v2, options.metadata);
+  if (found.zarray)
+    return array_from(store, path, *found.zarray, found.zattrs, ZarrFormat::v2, options.metadata);
   return with_place({store->name(), path, ".zgroup"}, [&]() -> Node {
     GroupMetadata group = GroupMetadata::from_v2(*found.zgroup, found.zattrs, options.metadata);
     auto consolidated = consolidated_of(found, group, options, {store->name(), path, ".zmetadata"});
@@ -148,28 +163,35 @@ void Group::set_attributes(JsonObject attributes) {
   GroupMetadata changed = metadata_;
   changed.attributes = std::move(attributes);
   GroupMetadata stored = changed;
-  if (changed.format == ZarrFormat::v3 && consolidated_ && consolidated_path_ == path_) stored.consolidated = *consolidated_;
+  if (changed.format == ZarrFormat::v3 && consolidated_ && consolidated_path_ == path_)
+    stored.consolidated = *consolidated_;
   write_documents(*store_, path_, stored.to_documents(), stored.format);
   metadata_ = std::move(changed);
 }
 
 const NodeDocuments* Group::find_consolidated(std::string_view name) const {
-  const std::string below = path_.substr(consolidated_path_.size() + (path_.size() > consolidated_path_.size() && !consolidated_path_.empty()));
+  const std::string below = path_.substr(
+      consolidated_path_.size() + (path_.size() > consolidated_path_.size() && !consolidated_path_.empty()));
   const auto found = consolidated_->nodes.find(join_key(below, name));
   return found == consolidated_->nodes.end() ? nullptr : &found->second;
 }
 
 std::vector<NodeInfo> Group::children() const {
-  if (!consolidated_) return with_place({store_->name(), path_, {}}, [&] { return list_children(*store_, path_, metadata_.format); });
-  const std::string below = path_.substr(consolidated_path_.size() + (path_.size() > consolidated_path_.size() && !consolidated_path_.empty()));
+  if (!consolidated_)
+    return with_place({store_->name(), path_, {}},
+                      [&] { return list_children(*store_, path_, metadata_.format); });
+  const std::string below = path_.substr(
+      consolidated_path_.size() + (path_.size() > consolidated_path_.size() && !consolidated_path_.empty()));
   const std::string prefix = below.empty() ? std::string() : below + '/';
   std::vector<NodeInfo> children;
-  for (auto node = consolidated_->nodes.lower_bound(prefix); node != consolidated_->nodes.end() && node->first.starts_with(prefix); ++node) {
+  for (auto node = consolidated_->nodes.lower_bound(prefix);
+       node != consolidated_->nodes.end() && node->first.starts_with(prefix); ++node) {
     const std::string rest = node->first.substr(prefix.size());
     if (rest.empty() || rest.find('/') != std::string::npos) continue;
     children.push_back({join_key(path_, rest), rest, node->second.type, metadata_.format});
   }
-  std::sort(children.begin(), children.end(), [](const NodeInfo& a, const NodeInfo& b) { return a.name < b.name; });
+  std::sort(children.begin(), children.end(),
+            [](const NodeInfo& a, const NodeInfo& b) { return a.name < b.name; });
   return children;
 }
 
@@ -193,13 +215,17 @@ Node Group::open(std::string_view name) const {
   }
   const NodeDocuments* documents = find_consolidated(relative);
   if (!documents)
-    throw Error(ErrorCode::not_found, "the consolidated metadata has no such node; if it was added later, consolidate again or open with "
-                                      "Consolidated::never", {store_->name(), path, {}});
+    throw Error(
+        ErrorCode::not_found,
+        "the consolidated metadata has no such node; if it was added later, consolidate again or open with "
+        "Consolidated::never",
+        {store_->name(), path, {}});
   if (documents->type == NodeType::array)
     return array_from(store_, path, documents->document, documents->attributes, metadata_.format, options_);
   return with_place({store_->name(), path, {}}, [&]() -> Node {
-    GroupMetadata group = metadata_.format == ZarrFormat::v3 ? GroupMetadata::from_v3(documents->document, options_)
-                                                              : GroupMetadata::from_v2(documents->document, documents->attributes, options_);
+    GroupMetadata group = metadata_.format == ZarrFormat::v3
+                              ? GroupMetadata::from_v3(documents->document, options_)
+                              : GroupMetadata::from_v2(documents->document, documents->attributes, options_);
     group.consolidated.reset();
     Group child(store_, path, std::move(group), consolidated_, options_);
     child.consolidated_path_ = consolidated_path_;
@@ -207,8 +233,12 @@ Node Group::open(std::string_view name) const {
   });
 }
 
-Array Group::open_array(std::string_view name) const { return expect_node<Array>(open(name), *store_, join_key(path_, normalize_path(name))); }
-Group Group::open_group(std::string_view name) const { return expect_node<Group>(open(name), *store_, join_key(path_, normalize_path(name))); }
+Array Group::open_array(std::string_view name) const {
+  return expect_node<Array>(open(name), *store_, join_key(path_, normalize_path(name)));
+}
+Group Group::open_group(std::string_view name) const {
+  return expect_node<Group>(open(name), *store_, join_key(path_, normalize_path(name)));
+}
 
 bool Group::contains(std::string_view name) const {
   const std::string relative = normalize_path(name);
@@ -223,13 +253,17 @@ Array Group::create_array(std::string_view name, CreateOptions options) {
 }
 
 Group Group::create_group(std::string_view name, JsonObject attributes, bool overwrite) {
-  return zarrive::create_group(store_, join_key(path_, normalize_path(name)), {metadata_.format, std::move(attributes), overwrite});
+  return zarrive::create_group(store_, join_key(path_, normalize_path(name)),
+                               {metadata_.format, std::move(attributes), overwrite});
 }
 
 void Group::erase(std::string_view name) {
   const std::string path = join_key(path_, normalize_path(name));
-  if (path == path_) throw Error(ErrorCode::invalid_argument, "a group cannot erase itself; erase it from its parent", {store_->name(), path, {}});
-  if (!find_documents(*store_, path, metadata_.format, false).any()) fail_not_found(*store_, path, metadata_.format);
+  if (path == path_)
+    throw Error(ErrorCode::invalid_argument, "a group cannot erase itself; erase it from its parent",
+                {store_->name(), path, {}});
+  if (!find_documents(*store_, path, metadata_.format, false).any())
+    fail_not_found(*store_, path, metadata_.format);
   store_->erase_prefix(path);
 }
 
@@ -237,8 +271,10 @@ void Group::erase(std::string_view name) {
 
 Node open_node(std::shared_ptr<Store> store, std::string_view path, const GroupOpenOptions& options) {
   const std::string at = normalize_path(path);
-  FoundDocuments found = find_documents(*store, at, options.format, options.consolidated != Consolidated::never);
-  if (!found.any() && !with_place({store->name(), at, ".zmetadata"}, [&] { return only_consolidated(found, options); }))
+  FoundDocuments found =
+      find_documents(*store, at, options.format, options.consolidated != Consolidated::never);
+  if (!found.any() &&
+      !with_place({store->name(), at, ".zmetadata"}, [&] { return only_consolidated(found, options); }))
     fail_not_found(*store, at, options.format);
   return open_found(store, at, std::move(found), options);
 }
@@ -288,7 +324,9 @@ Group consolidate_metadata(std::shared_ptr<Store> store, std::string_view path) 
     if (!document) fail_not_found(*store, node_path, all.format);  // erased since it was listed
     documents.document = std::move(*document);
     if (!v2 && documents.document.is_object()) documents.document.as_object().erase("consolidated_metadata");
-    all.nodes.emplace(node_path.size() == at.size() ? std::string() : node_path.substr(at.empty() ? 0 : at.size() + 1), std::move(documents));
+    all.nodes.emplace(
+        node_path.size() == at.size() ? std::string() : node_path.substr(at.empty() ? 0 : at.size() + 1),
+        std::move(documents));
   };
   if (v2) collect(at, NodeType::group);
   group.walk([&](const NodeInfo& node) { collect(node.path, node.type); });

@@ -15,7 +15,8 @@ Context metadata_context(const std::string& key, const std::string& path) {
 
 }  // namespace
 
-FoundDocuments find_documents(Store& store, const std::string& path, std::optional<ZarrFormat> format, bool consolidated) {
+FoundDocuments find_documents(Store& store, const std::string& path, std::optional<ZarrFormat> format,
+                              bool consolidated) {
   FoundDocuments found;
   struct Wanted {
     const char* name;
@@ -57,19 +58,23 @@ FoundDocuments find_documents(Store& store, const std::string& path, std::option
 NodeType node_type(const Json& zarr_json) {
   const Json* type = zarr_json.find("node_type");
   if (!type || !type->is_string())
-    throw Error(ErrorCode::invalid_metadata, "zarr.json needs the member \"node_type\", \"array\" or \"group\"");
+    throw Error(ErrorCode::invalid_metadata,
+                "zarr.json needs the member \"node_type\", \"array\" or \"group\"");
   if (type->as_string() == "array") return NodeType::array;
   if (type->as_string() == "group") return NodeType::group;
-  throw Error(ErrorCode::invalid_metadata, "node_type is \"" + type->as_string() + "\"; it is \"array\" or \"group\"");
+  throw Error(ErrorCode::invalid_metadata,
+              "node_type is \"" + type->as_string() + "\"; it is \"array\" or \"group\"");
 }
 
-void write_document(Store& store, const std::string& path, const std::string& name, const Json& document, ZarrFormat format) {
+void write_document(Store& store, const std::string& path, const std::string& name, const Json& document,
+                    ZarrFormat format) {
   const std::string key = join_key(path, name);
   const Context context = metadata_context(key, path);
   store.set(key, Buffer::from_string(document_text(document, format)), &context);
 }
 
-void write_documents(Store& store, const std::string& path, const std::vector<std::pair<std::string, Json>>& documents, ZarrFormat format) {
+void write_documents(Store& store, const std::string& path,
+                     const std::vector<std::pair<std::string, Json>>& documents, ZarrFormat format) {
   with_place({store.name(), path, {}}, [&] {
     bool has_attributes = false;
     for (const auto& [name, document] : documents) {
@@ -84,12 +89,14 @@ void write_documents(Store& store, const std::string& path, const std::vector<st
 }
 
 void create_parents(Store& store, const std::string& path, ZarrFormat format) {
-  for (std::size_t end = path.rfind('/'); !path.empty(); end = end == 0 || end == std::string::npos ? std::string::npos : path.rfind('/', end - 1)) {
+  for (std::size_t end = path.rfind('/'); !path.empty();
+       end = end == 0 || end == std::string::npos ? std::string::npos : path.rfind('/', end - 1)) {
     const std::string parent = end == std::string::npos ? std::string() : path.substr(0, end);
     const FoundDocuments found = find_documents(store, parent, format, false);
     const bool is_array = found.zarray || (found.zarr_json && node_type(*found.zarr_json) == NodeType::array);
     if (is_array)
-      throw Error(ErrorCode::invalid_argument, "cannot create '" + path + "': '" + parent + "' is an array, and arrays have no children",
+      throw Error(ErrorCode::invalid_argument,
+                  "cannot create '" + path + "': '" + parent + "' is an array, and arrays have no children",
                   {store.name(), path, {}});
     if (found.any()) return;  // and so everything above it
     GroupMetadata group;
@@ -109,12 +116,17 @@ void make_room(Store& store, const std::string& path, bool overwrite) {
   if (!found.any()) return;
   const bool is_array = found.zarray || (found.zarr_json && node_type(*found.zarr_json) == NodeType::array);
   throw Error(ErrorCode::already_exists,
-              std::string("there is ") + (is_array ? "an array" : "a group") + " already; set overwrite to replace it", {store.name(), path, {}});
+              std::string("there is ") + (is_array ? "an array" : "a group") +
+                  " already; set overwrite to replace it",
+              {store.name(), path, {}});
 }
 
 void fail_not_found(const Store& store, const std::string& path, std::optional<ZarrFormat> format) {
-  std::string looked = format == ZarrFormat::v2 ? ".zarray and .zgroup" : format == ZarrFormat::v3 ? "zarr.json" : "zarr.json, .zarray and .zgroup";
-  throw Error(ErrorCode::not_found, "no Zarr array or group here (looked for " + looked + ")", {store.name(), path, {}});
+  std::string looked = format == ZarrFormat::v2   ? ".zarray and .zgroup"
+                       : format == ZarrFormat::v3 ? "zarr.json"
+                                                  : "zarr.json, .zarray and .zgroup";
+  throw Error(ErrorCode::not_found, "no Zarr array or group here (looked for " + looked + ")",
+              {store.name(), path, {}});
 }
 
 }  // namespace zarrive

@@ -16,21 +16,24 @@ struct FoundDocuments {
   std::optional<Json> zarr_json = {};  // v3
   std::optional<Json> zarray = {};     // v2
   std::optional<Json> zgroup = {};
-  Json zattrs = {};                    // null when absent
+  Json zattrs = {};  // null when absent
   std::optional<Json> zmetadata = {};
 
   bool any() const { return zarr_json || zarray || zgroup; }
 };
 // `format`: look for this one only. `consolidated`: also for .zmetadata.
-FoundDocuments find_documents(Store& store, const std::string& path, std::optional<ZarrFormat> format, bool consolidated);
+FoundDocuments find_documents(Store& store, const std::string& path, std::optional<ZarrFormat> format,
+                              bool consolidated);
 
 // The type that a v3 document states. Error(invalid_metadata).
 NodeType node_type(const Json& zarr_json);
 
 // Writes one document below a path.
-void write_document(Store& store, const std::string& path, const std::string& name, const Json& document, ZarrFormat format);
+void write_document(Store& store, const std::string& path, const std::string& name, const Json& document,
+                    ZarrFormat format);
 // Writes a node's documents, the node's own document last. v2 attributes that became empty are erased.
-void write_documents(Store& store, const std::string& path, const std::vector<std::pair<std::string, Json>>& documents, ZarrFormat format);
+void write_documents(Store& store, const std::string& path,
+                     const std::vector<std::pair<std::string, Json>>& documents, ZarrFormat format);
 
 // Makes every group above `path` that is not there yet. Error(invalid_argument) when something above is an array.
 void create_parents(Store& store, const std::string& path, ZarrFormat format);
@@ -39,6 +42,7 @@ void create_parents(Store& store, const std::string& path, ZarrFormat format);
 void make_room(Store& store, const std::string& path, bool overwrite);
 
 // Error(not_found) that says what was looked for.
-[[noreturn]] void fail_not_found(const Store& store, const std::string& path, std::optional<ZarrFormat> format);
+[[noreturn]] void fail_not_found(const Store& store, const std::string& path,
+                                 std::optional<ZarrFormat> format);
 
 }  // namespace zarrive

@@ -5,11 +5,17 @@
 
 namespace zarrive {
 
-Node open_node(std::string_view url, std::string_view path, const GroupOpenOptions& options) { return open_node(open_store(url, {.mode = options.mode}), path, options); }
+Node open_node(std::string_view url, std::string_view path, const GroupOpenOptions& options) {
+  return open_node(open_store(url, {.mode = options.mode}), path, options);
+}
 
-Group open_group(std::string_view url, std::string_view path, const GroupOpenOptions& options) { return open_group(open_store(url, {.mode = options.mode}), path, options); }
+Group open_group(std::string_view url, std::string_view path, const GroupOpenOptions& options) {
+  return open_group(open_store(url, {.mode = options.mode}), path, options);
+}
 
-Array open_array(std::string_view url, std::string_view path, const OpenOptions& options) { return open_array(open_store(url, {.mode = options.mode}), path, options); }
+Array open_array(std::string_view url, std::string_view path, const OpenOptions& options) {
+  return open_array(open_store(url, {.mode = options.mode}), path, options);
+}
 
 Group create_group(std::string_view url, std::string_view path, const CreateGroupOptions& options) {
   return create_group(open_store(url, {.mode = OpenMode::create}), path, options);

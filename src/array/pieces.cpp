@@ -36,7 +36,8 @@ void Pieces::at(std::uint64_t i, Piece& out) const {
     const DimensionProjection& part = *out.dimensions[d];
     out.chunk[d] = part.chunk;
     const std::uint64_t edge = metadata_->chunk_grid.chunk_edge(d, part.chunk);
-    const std::uint64_t inside = std::min(edge, metadata_->shape[d] - metadata_->chunk_grid.chunk_start(d, part.chunk));
+    const std::uint64_t inside =
+        std::min(edge, metadata_->shape[d] - metadata_->chunk_grid.chunk_start(d, part.chunk));
     out.chunk_shape[d] = edge;
     const bool covers = part.count == inside && magnitude(part.step) == 1;
     out.covers = out.covers && covers;

@@ -17,8 +17,8 @@ struct Piece {
   Index chunk = {};        // grid index
   Shape chunk_shape = {};  // full, also past the array's end
   std::vector<const DimensionProjection*> dimensions = {};
-  bool covers = false;     // every element of the chunk that lies in the array is selected
-  bool whole = false;      // the whole chunk, also in its own order: the part equals the chunk
+  bool covers = false;  // every element of the chunk that lies in the array is selected
+  bool whole = false;   // the whole chunk, also in its own order: the part equals the chunk
 };
 
 class Pieces {

@@ -9,9 +9,16 @@ namespace {
 
 class Reader {
  public:
-  Reader(const std::shared_ptr<Store>& store, const std::string& path, const std::shared_ptr<const ArrayMetadata>& metadata,
-         const CodecChain& chain, const ResolvedSelection& selection, const ArrayView& output, const ReadOptions& options)
-      : store_(store), path_(path), metadata_(metadata), chain_(chain), output_(output), options_(options), pieces_(metadata, selection) {
+  Reader(const std::shared_ptr<Store>& store, const std::string& path,
+         const std::shared_ptr<const ArrayMetadata>& metadata, const CodecChain& chain,
+         const ResolvedSelection& selection, const ArrayView& output, const ReadOptions& options)
+      : store_(store),
+        path_(path),
+        metadata_(metadata),
+        chain_(chain),
+        output_(output),
+        options_(options),
+        pieces_(metadata, selection) {
     converts_ = !(output.type == metadata->data_type);
     fill_ = metadata->fill_value;
     if (converts_) fill_ = converted_fill(output.type);
@@ -43,7 +50,8 @@ class Reader {
     store_->get(
         requests,
         [&](std::size_t i, GetResult&& result) {
-          with_place({store_->name(), path_, *contexts[i].key}, [&] { place(first + i, contexts[i], std::move(result)); });
+          with_place({store_->name(), path_, *contexts[i].key},
+                     [&] { place(first + i, contexts[i], std::move(result)); });
         },
         options);
   }
@@ -102,24 +110,31 @@ class Reader {
 
 }  // namespace
 
-void run_read(const std::shared_ptr<Store>& store, const std::string& path, const std::shared_ptr<const ArrayMetadata>& metadata,
-              const CodecChain& chain, const Selection& selection, const ArrayView& destination, const ReadOptions& options) {
+void run_read(const std::shared_ptr<Store>& store, const std::string& path,
+              const std::shared_ptr<const ArrayMetadata>& metadata, const CodecChain& chain,
+              const Selection& selection, const ArrayView& destination, const ReadOptions& options) {
   const ResolvedSelection resolved = resolve(selection, metadata->shape);
   if (destination.shape != resolved.result_shape())
-    throw Error(ErrorCode::invalid_argument, "the destination has shape " + to_string(destination.shape) + ", the selection '" +
-                                                 selection.to_string() + "' gives " + to_string(resolved.result_shape()));
+    throw Error(ErrorCode::invalid_argument, "the destination has shape " + to_string(destination.shape) +
+                                                 ", the selection '" + selection.to_string() + "' gives " +
+                                                 to_string(resolved.result_shape()));
   if (!destination.space.host_accessible())
-    throw Error(ErrorCode::unsupported, "reading into " + destination.space.name() + " needs the GPU part, which this build does not have");
+    throw Error(ErrorCode::unsupported, "reading into " + destination.space.name() +
+                                            " needs the GPU part, which this build does not have");
   if (!(destination.type == metadata->data_type)) {
     if (!can_convert(metadata->data_type, destination.type))
       throw Error(ErrorCode::invalid_argument, "the array has data type " + metadata->data_type.name() +
-                                                   ", which does not convert to the destination's " + destination.type.name());
+                                                   ", which does not convert to the destination's " +
+                                                   destination.type.name());
     if (!options.convert)
-      throw Error(ErrorCode::invalid_argument, "the array has data type " + metadata->data_type.name() + ", the destination " +
-                                                   destination.type.name() + "; set ReadOptions::convert to convert");
+      throw Error(ErrorCode::invalid_argument, "the array has data type " + metadata->data_type.name() +
+                                                   ", the destination " + destination.type.name() +
+                                                   "; set ReadOptions::convert to convert");
   }
   if (resolved.empty()) return;
-  Reader(store, path, metadata, chain, resolved, with_dropped_dimensions(with_type_of(destination, *metadata), resolved), options).run();
+  Reader(store, path, metadata, chain, resolved,
+         with_dropped_dimensions(with_type_of(destination, *metadata), resolved), options)
+      .run();
 }
 
 }  // namespace zarrive

@@ -6,12 +6,14 @@
 namespace zarrive {
 
 // `destination` has the result shape of `selection`. See Array::read_into.
-void run_read(const std::shared_ptr<Store>& store, const std::string& path, const std::shared_ptr<const ArrayMetadata>& metadata,
-              const CodecChain& chain, const Selection& selection, const ArrayView& destination, const ReadOptions& options);
+void run_read(const std::shared_ptr<Store>& store, const std::string& path,
+              const std::shared_ptr<const ArrayMetadata>& metadata, const CodecChain& chain,
+              const Selection& selection, const ArrayView& destination, const ReadOptions& options);
 
 // `source` has the result shape of `selection`. See Array::write.
-void run_write(const std::shared_ptr<Store>& store, const std::string& path, const std::shared_ptr<const ArrayMetadata>& metadata,
-               const CodecChain& chain, const Selection& selection, const ArrayView& source, const WriteOptions& options);
+void run_write(const std::shared_ptr<Store>& store, const std::string& path,
+               const std::shared_ptr<const ArrayMetadata>& metadata, const CodecChain& chain,
+               const Selection& selection, const ArrayView& source, const WriteOptions& options);
 
 // Chunks of one batch: contexts are made for this many at a time, so that a selection of any number of chunks needs bounded memory.
 inline constexpr std::uint64_t kMaxBatch = 65536;

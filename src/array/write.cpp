@@ -10,9 +10,16 @@ namespace {
 
 class Writer {
  public:
-  Writer(const std::shared_ptr<Store>& store, const std::string& path, const std::shared_ptr<const ArrayMetadata>& metadata,
-         const CodecChain& chain, const ResolvedSelection& selection, const ArrayView& source, const WriteOptions& options)
-      : store_(store), path_(path), metadata_(metadata), chain_(chain), source_(source), options_(options), pieces_(metadata, selection) {
+  Writer(const std::shared_ptr<Store>& store, const std::string& path,
+         const std::shared_ptr<const ArrayMetadata>& metadata, const CodecChain& chain,
+         const ResolvedSelection& selection, const ArrayView& source, const WriteOptions& options)
+      : store_(store),
+        path_(path),
+        metadata_(metadata),
+        chain_(chain),
+        source_(source),
+        options_(options),
+        pieces_(metadata, selection) {
     annotates_ = store->capabilities().annotates;
     // A v2 null fill reads as zeros here but as anything elsewhere: such chunks are always stored.
     may_elide_ = !options.write_empty_chunks && !metadata->fill_value.is_undefined();
@@ -28,7 +35,8 @@ class Writer {
     struct Work {
       Context context;
       bool partial = false;
-      std::optional<Buffer> merged = {};  // of partial ones: the new encoded chunk; nothing when it is all fill
+      std::optional<Buffer> merged =
+          {};  // of partial ones: the new encoded chunk; nothing when it is all fill
     };
     std::vector<Work> work;
     std::vector<std::string> keys;
@@ -71,7 +79,8 @@ class Writer {
           gets,
           [&](std::size_t g, GetResult&& result) {
             Work& item = work[got[g]];
-            with_place(place_of(keys[got[g]]), [&] { item.merged = merge(first + got[g], item.context, std::move(result)); });
+            with_place(place_of(keys[got[g]]),
+                       [&] { item.merged = merge(first + got[g], item.context, std::move(result)); });
           },
           options);
     }
@@ -148,24 +157,31 @@ class Writer {
 
 }  // namespace
 
-void run_write(const std::shared_ptr<Store>& store, const std::string& path, const std::shared_ptr<const ArrayMetadata>& metadata,
-               const CodecChain& chain, const Selection& selection, const ArrayView& source, const WriteOptions& options) {
+void run_write(const std::shared_ptr<Store>& store, const std::string& path,
+               const std::shared_ptr<const ArrayMetadata>& metadata, const CodecChain& chain,
+               const Selection& selection, const ArrayView& source, const WriteOptions& options) {
   const ResolvedSelection resolved = resolve(selection, metadata->shape);
   if (source.shape != resolved.result_shape())
-    throw Error(ErrorCode::invalid_argument, "the source has shape " + to_string(source.shape) + ", the selection '" +
-                                                 selection.to_string() + "' takes " + to_string(resolved.result_shape()));
+    throw Error(ErrorCode::invalid_argument, "the source has shape " + to_string(source.shape) +
+                                                 ", the selection '" + selection.to_string() + "' takes " +
+                                                 to_string(resolved.result_shape()));
   if (!source.space.host_accessible())
-    throw Error(ErrorCode::unsupported, "writing from " + source.space.name() + " needs the GPU part, which this build does not have");
+    throw Error(ErrorCode::unsupported, "writing from " + source.space.name() +
+                                            " needs the GPU part, which this build does not have");
   if (!(source.type == metadata->data_type)) {
     if (!can_convert(source.type, metadata->data_type))
       throw Error(ErrorCode::invalid_argument, "the source has data type " + source.type.name() +
-                                                   ", which does not convert to the array's " + metadata->data_type.name());
+                                                   ", which does not convert to the array's " +
+                                                   metadata->data_type.name());
     if (!options.convert)
-      throw Error(ErrorCode::invalid_argument, "the source has data type " + source.type.name() + ", the array " +
-                                                   metadata->data_type.name() + "; set WriteOptions::convert to convert");
+      throw Error(ErrorCode::invalid_argument, "the source has data type " + source.type.name() +
+                                                   ", the array " + metadata->data_type.name() +
+                                                   "; set WriteOptions::convert to convert");
   }
   if (resolved.empty()) return;
-  Writer(store, path, metadata, chain, resolved, with_dropped_dimensions(with_type_of(source, *metadata), resolved), options).run();
+  Writer(store, path, metadata, chain, resolved,
+         with_dropped_dimensions(with_type_of(source, *metadata), resolved), options)
+      .run();
 }
 
 }  // namespace zarrive

@@ -55,13 +55,11 @@ class Base64 final : public BytesToBytesCodec {
     for (std::size_t at = 0; at < encoded.size(); ++at) {
       const auto character = std::to_integer<unsigned char>(encoded[at]);
       if (kValues[character] == kSpace) continue;
-      if (character == '=')
-        ++padding;
+      if (character == '=') ++padding;
       else if (kValues[character] == kOther || padding != 0)
         corrupt("byte " + std::to_string(at) + " of the Base64 text is " + std::to_string(character) +
                 ", which may not stand there");
-      else
-        ++characters;
+      else ++characters;
     }
     if (characters % 4 == 1 || padding != (4 - characters % 4) % 4)
       corrupt("the Base64 text has " + std::to_string(characters) + " characters and " +

@@ -5,7 +5,8 @@
 
 namespace zarrive {
 
-void add_builtin_array_codecs(CodecRegistry& registry);  // array-to-array and array-to-bytes: builtin_array.cpp
-void add_builtin_byte_codecs(CodecRegistry& registry);   // bytes-to-bytes: builtin_bytes.cpp
+void add_builtin_array_codecs(
+    CodecRegistry& registry);  // array-to-array and array-to-bytes: builtin_array.cpp
+void add_builtin_byte_codecs(CodecRegistry& registry);  // bytes-to-bytes: builtin_bytes.cpp
 
 }  // namespace zarrive

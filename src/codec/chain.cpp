@@ -24,8 +24,8 @@ NDArray scratch_array(const ArraySpec& spec) {
 std::span<std::byte> dense_bytes(const ArrayView& view) { return {view.data, view.nbytes()}; }
 
 [[noreturn]] void fail_size(const std::string& what, std::uint64_t found, std::uint64_t expected) {
-  throw Error(ErrorCode::corrupt_chunk,
-              what + " gives " + std::to_string(found) + " bytes where " + std::to_string(expected) + " are expected");
+  throw Error(ErrorCode::corrupt_chunk, what + " gives " + std::to_string(found) + " bytes where " +
+                                            std::to_string(expected) + " are expected");
 }
 
 }  // namespace
@@ -36,7 +36,8 @@ std::span<std::byte> dense_bytes(const ArrayView& view) { return {view.data, vie
 // their count, and a compression ratio that real data does not exceed.
 std::uint64_t BoundChain::decoded_limit(std::uint64_t encoded_size) const {
   constexpr std::uint64_t kSlack = 1 << 20;
-  if (!encoded_array_.type.is_variable()) return add(multiply(encoded_array_.nbytes(), 2, "a chunk"), kSlack, "a chunk");
+  if (!encoded_array_.type.is_variable())
+    return add(multiply(encoded_array_.nbytes(), 2, "a chunk"), kSlack, "a chunk");
   const std::uint64_t prefixes = multiply(encoded_array_.size(), 4, "a chunk");
   const std::uint64_t content = std::max<std::uint64_t>(256 << 20, multiply(encoded_size, 1024, "a chunk"));
   return std::min<std::uint64_t>(add(prefixes, content, "a chunk"), std::uint64_t{1} << 32);
@@ -44,8 +45,8 @@ std::uint64_t BoundChain::decoded_limit(std::uint64_t encoded_size) const {
 
 void BoundChain::check_encoded_size(std::uint64_t size) const {
   if (encoded_size_ && size != *encoded_size_)
-    throw Error(ErrorCode::corrupt_chunk, "the stored chunk has " + std::to_string(size) + " bytes where " + std::to_string(*encoded_size_) +
-                                              " are expected");
+    throw Error(ErrorCode::corrupt_chunk, "the stored chunk has " + std::to_string(size) + " bytes where " +
+                                              std::to_string(*encoded_size_) + " are expected");
 }
 
 void BoundChain::finish_in_place(const ArrayView& decoded) const { bytes_codec_->finish_in_place(decoded); }
@@ -59,7 +60,8 @@ Buffer BoundChain::decode_bytes(std::span<const std::byte>& bytes, const ArrayVi
   for (std::size_t i = byte_codecs_.size(); i-- > 0;) {
     const BytesToBytesCodec& codec = *byte_codecs_[i];
     if (auto view = codec.decode_view(bytes, context)) {
-      if (byte_sizes_[i] && view->size() != *byte_sizes_[i]) fail_size("codec " + quoted(codec), view->size(), *byte_sizes_[i]);
+      if (byte_sizes_[i] && view->size() != *byte_sizes_[i])
+        fail_size("codec " + quoted(codec), view->size(), *byte_sizes_[i]);
       bytes = *view;
     } else if (i == 0 && may_be_in_place) {
       ByteOutput output(dense_bytes(target));
@@ -77,7 +79,8 @@ Buffer BoundChain::decode_bytes(std::span<const std::byte>& bytes, const ArrayVi
 }
 
 // From the encoded value to the array that the array-to-bytes codec knows.
-void BoundChain::decode_array(std::span<const std::byte> encoded, const ArrayView& target, const Context& context) const {
+void BoundChain::decode_array(std::span<const std::byte> encoded, const ArrayView& target,
+                              const Context& context) const {
   if (!target.is_contiguous() && !bytes_codec_->capabilities().strided) {
     NDArray dense = scratch_array(encoded_array_);
     decode_array(encoded, dense.view(), context);
@@ -109,7 +112,8 @@ void BoundChain::decode(const Buffer& encoded, const ArrayView& destination, con
       target = *view;
       continue;
     }
-    Step step{&codec, scratch_array(k + 1 < array_specs_.size() ? array_specs_[k + 1] : encoded_array_), target};
+    Step step{&codec, scratch_array(k + 1 < array_specs_.size() ? array_specs_[k + 1] : encoded_array_),
+              target};
     target = step.scratch.view();
     steps.push_back(std::move(step));
   }
@@ -170,19 +174,22 @@ CodecChain::CodecChain(const DataType& type, const FillValue& fill)
 void CodecChain::add(std::shared_ptr<const Codec> codec) {
   if (codec->kind() == CodecKind::array_to_array) {
     if (bytes_codec_)
-      throw Error(ErrorCode::invalid_metadata, "codec " + quoted(*codec) + " takes arrays, but stands after " +
-                                                   quoted(*bytes_codec_) + ", which makes bytes; array-to-array codecs come first");
+      throw Error(ErrorCode::invalid_metadata,
+                  "codec " + quoted(*codec) + " takes arrays, but stands after " + quoted(*bytes_codec_) +
+                      ", which makes bytes; array-to-array codecs come first");
     array_codecs_.push_back(std::static_pointer_cast<const ArrayToArrayCodec>(codec));
   } else if (codec->kind() == CodecKind::array_to_bytes) {
     if (bytes_codec_)
-      throw Error(ErrorCode::invalid_metadata, "codecs " + quoted(*bytes_codec_) + " and " + quoted(*codec) +
-                                                   " both turn arrays into bytes; a chain has exactly one such codec");
+      throw Error(ErrorCode::invalid_metadata,
+                  "codecs " + quoted(*bytes_codec_) + " and " + quoted(*codec) +
+                      " both turn arrays into bytes; a chain has exactly one such codec");
     bytes_codec_ = std::static_pointer_cast<const ArrayToBytesCodec>(codec);
   } else {
     if (!bytes_codec_)
-      throw Error(ErrorCode::invalid_metadata, "codec " + quoted(*codec) +
-                                                   " takes bytes, but no codec before it turns the array into bytes; put one "
-                                                   "such as 'bytes' before it");
+      throw Error(ErrorCode::invalid_metadata,
+                  "codec " + quoted(*codec) +
+                      " takes bytes, but no codec before it turns the array into bytes; put one "
+                      "such as 'bytes' before it");
     byte_codecs_.push_back(std::static_pointer_cast<const BytesToBytesCodec>(codec));
   }
 }
@@ -198,24 +205,27 @@ void CodecChain::add_v2(std::shared_ptr<const Codec> codec) {
   add(std::move(codec));
 }
 
-CodecChain CodecChain::create(const std::vector<CodecSpec>& codecs, const DataType& type, const FillValue& fill,
-                              const MetadataOptions& options) {
+CodecChain CodecChain::create(const std::vector<CodecSpec>& codecs, const DataType& type,
+                              const FillValue& fill, const MetadataOptions& options) {
   CodecChain chain(type, fill);
   const CodecRegistry& registry = CodecRegistry::global();
   for (const CodecSpec& spec : codecs) {
     if (!spec.must_understand && !registry.contains(spec.name, ZarrFormat::v3)) {
-      if (options.warn) options.warn("codec '" + spec.name + "' is not known and skipped, as its must_understand is false");
+      if (options.warn)
+        options.warn("codec '" + spec.name + "' is not known and skipped, as its must_understand is false");
       continue;
     }
     chain.add(registry.make(spec, {ZarrFormat::v3, options.strict, options.warn}));
   }
   if (!chain.bytes_codec_)
-    throw Error(ErrorCode::invalid_metadata, "no codec turns the array into bytes; a chain has exactly one such codec, e.g. 'bytes'");
+    throw Error(ErrorCode::invalid_metadata,
+                "no codec turns the array into bytes; a chain has exactly one such codec, e.g. 'bytes'");
   return chain;
 }
 
 CodecChain CodecChain::create(const ArrayMetadata& metadata, const MetadataOptions& options) {
-  if (metadata.format == ZarrFormat::v3) return create(metadata.codecs, metadata.data_type, metadata.fill_value, options);
+  if (metadata.format == ZarrFormat::v3)
+    return create(metadata.codecs, metadata.data_type, metadata.fill_value, options);
   CodecChain chain(metadata.data_type, metadata.fill_value);
   const CodecRegistry& registry = CodecRegistry::global();
   if (metadata.order == 'F' && metadata.shape.size() > 1) {
@@ -249,8 +259,10 @@ std::shared_ptr<const BoundChain> CodecChain::bind(const Shape& chunk_shape) con
   }
   bound->encoded_array_ = spec;
   bound->bytes_codec_ = bytes_codec_->bind(spec);
-  bound->memory_layout_ = array_codecs_.empty() && byte_codecs_.empty() && bound->bytes_codec_->is_memory_layout(spec);
-  BytesSpec bytes{bound->bytes_codec_->encoded_size(spec), spec.type.is_variable() ? 1 : spec.type.item_size()};
+  bound->memory_layout_ =
+      array_codecs_.empty() && byte_codecs_.empty() && bound->bytes_codec_->is_memory_layout(spec);
+  BytesSpec bytes{bound->bytes_codec_->encoded_size(spec),
+                  spec.type.is_variable() ? 1 : spec.type.item_size()};
   for (const auto& codec : byte_codecs_) {
     bound->byte_codecs_.push_back(codec->bind(bytes));
     bound->byte_sizes_.push_back(bytes.size);

@@ -35,16 +35,11 @@ struct Stream : lzma_stream {
 
 const char* reason(lzma_ret result) {
   switch (result) {
-    case LZMA_FORMAT_ERROR:
-      return "not of this format";
-    case LZMA_OPTIONS_ERROR:
-      return "it uses options that are not supported";
-    case LZMA_DATA_ERROR:
-      return "the data is damaged";
-    case LZMA_BUF_ERROR:
-      return "the data is cut off";
-    default:
-      return "an unexpected error";
+    case LZMA_FORMAT_ERROR: return "not of this format";
+    case LZMA_OPTIONS_ERROR: return "it uses options that are not supported";
+    case LZMA_DATA_ERROR: return "the data is damaged";
+    case LZMA_BUF_ERROR: return "the data is cut off";
+    default: return "an unexpected error";
   }
 }
 
@@ -118,15 +113,9 @@ class Lzma final : public BytesToBytesCodec {
     switch (form_) {
       case kAuto:
         throw Error(ErrorCode::unsupported, "lzma format 0 (auto) is for reading only; write format 1 (.xz)");
-      case kXz:
-        result = lzma_stream_encoder(&stream, chain.data(), check_);
-        break;
-      case kAlone:
-        result = lzma_alone_encoder(&stream, filters.only_lzma1());
-        break;
-      case kRaw:
-        result = lzma_raw_encoder(&stream, chain.data());
-        break;
+      case kXz: result = lzma_stream_encoder(&stream, chain.data(), check_); break;
+      case kAlone: result = lzma_alone_encoder(&stream, filters.only_lzma1()); break;
+      case kRaw: result = lzma_raw_encoder(&stream, chain.data()); break;
     }
     require(result);
     ByteOutput buffer(std::nullopt, 2 * std::uint64_t{decoded.size()} + kMiB);
@@ -147,15 +136,9 @@ class Lzma final : public BytesToBytesCodec {
     Stream stream;
     Filters filters = filters_;
     switch (form_) {
-      case kAuto:
-        require(lzma_auto_decoder(&stream, memory, LZMA_CONCATENATED));
-        break;
-      case kXz:
-        require(lzma_stream_decoder(&stream, memory, LZMA_CONCATENATED));
-        break;
-      case kAlone:
-        require(lzma_alone_decoder(&stream, memory));
-        break;
+      case kAuto: require(lzma_auto_decoder(&stream, memory, LZMA_CONCATENATED)); break;
+      case kXz: require(lzma_stream_decoder(&stream, memory, LZMA_CONCATENATED)); break;
+      case kAlone: require(lzma_alone_decoder(&stream, memory)); break;
       case kRaw: {
         const auto chain = filters.array();
         require_memory(lzma_raw_decoder_memusage(chain.data()), memory);
@@ -257,9 +240,7 @@ void read_filter(const Json& entry, const std::string& codec, const CodecOptions
       break;
     }
     case LZMA_FILTER_LZMA1:
-    case LZMA_FILTER_LZMA2:
-      filters.add(*id, read_lzma_options(filter));
-      break;
+    case LZMA_FILTER_LZMA2: filters.add(*id, read_lzma_options(filter)); break;
     default: {
       const bool branch = *id >= LZMA_FILTER_X86 && *id <= LZMA_FILTER_SPARC;
       if (!branch || !lzma_filter_encoder_is_supported(*id) || !lzma_filter_decoder_is_supported(*id))

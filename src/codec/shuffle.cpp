@@ -19,10 +19,8 @@ void transpose(const std::byte* from, std::byte* to, std::size_t count, std::siz
     const std::size_t end = std::min(count, begin + kBlock);
     for (std::size_t b = 0; b < width; ++b)
       for (std::size_t i = begin; i < end; ++i) {
-        if constexpr (Forward)
-          to[b * count + i] = from[i * width + b];
-        else
-          to[i * width + b] = from[b * count + i];
+        if constexpr (Forward) to[b * count + i] = from[i * width + b];
+        else to[i * width + b] = from[b * count + i];
       }
   }
 }
@@ -31,14 +29,10 @@ template <bool Forward>
 void transpose(std::span<const std::byte> from, std::byte* to, std::size_t element_size) {
   const std::size_t count = from.size() / element_size;
   switch (element_size) {
-    case 2:
-      return transpose<2, Forward>(from.data(), to, count, 2);
-    case 4:
-      return transpose<4, Forward>(from.data(), to, count, 4);
-    case 8:
-      return transpose<8, Forward>(from.data(), to, count, 8);
-    default:
-      return transpose<0, Forward>(from.data(), to, count, element_size);
+    case 2: return transpose<2, Forward>(from.data(), to, count, 2);
+    case 4: return transpose<4, Forward>(from.data(), to, count, 4);
+    case 8: return transpose<8, Forward>(from.data(), to, count, 8);
+    default: return transpose<0, Forward>(from.data(), to, count, element_size);
   }
 }
 

@@ -5,8 +5,8 @@ namespace zarrive {
 std::vector<DimensionProjection> project(const ResolvedDimension& dimension, const DimensionCut& cut) {
   std::vector<DimensionProjection> out;
   const bool down = dimension.step < 0;
-  const std::uint64_t magnitude =
-      down ? std::uint64_t{0} - static_cast<std::uint64_t>(dimension.step) : static_cast<std::uint64_t>(dimension.step);
+  const std::uint64_t magnitude = down ? std::uint64_t{0} - static_cast<std::uint64_t>(dimension.step)
+                                       : static_cast<std::uint64_t>(dimension.step);
   std::uint64_t position = dimension.start;
   std::uint64_t done = 0;
   while (done < dimension.count) {
@@ -22,13 +22,16 @@ std::vector<DimensionProjection> project(const ResolvedDimension& dimension, con
     done += piece.count;
     if (piece.count == 1) piece.step = 1;
     out.push_back(piece);
-    if (done < dimension.count) position = down ? dimension.start - done * magnitude : dimension.start + done * magnitude;
+    if (done < dimension.count)
+      position = down ? dimension.start - done * magnitude : dimension.start + done * magnitude;
   }
   return out;
 }
 
-GridProjection::GridProjection(std::vector<std::vector<DimensionProjection>> dimensions) : dimensions_(std::move(dimensions)) {
-  for (const auto& pieces : dimensions_) size_ = multiply(size_, pieces.size(), "the number of chunks that a selection touches");
+GridProjection::GridProjection(std::vector<std::vector<DimensionProjection>> dimensions)
+    : dimensions_(std::move(dimensions)) {
+  for (const auto& pieces : dimensions_)
+    size_ = multiply(size_, pieces.size(), "the number of chunks that a selection touches");
 }
 
 void GridProjection::at(std::uint64_t i, std::vector<const DimensionProjection*>& out) const {

@@ -83,7 +83,8 @@ ResolvedDimension resolve_slice(const Slice& slice, std::uint64_t extent) {
   const std::int64_t step = slice.step.value_or(1);
   if (step == 0) throw Error(ErrorCode::invalid_argument, "a slice step of 0 is not allowed");
   if (extent > kMaxExtent)
-    throw Error(ErrorCode::resource_limit, "a dimension of " + std::to_string(extent) + " elements exceeds 2^63 - 1");
+    throw Error(ErrorCode::resource_limit,
+                "a dimension of " + std::to_string(extent) + " elements exceeds 2^63 - 1");
   const auto length = static_cast<std::int64_t>(extent);
   const std::int64_t low = step > 0 ? 0 : -1;
   const std::int64_t high = step > 0 ? length : length - 1;
@@ -97,8 +98,10 @@ ResolvedDimension resolve_slice(const Slice& slice, std::uint64_t extent) {
   const std::int64_t stop = clip(slice.stop, step > 0 ? high : low);
   ResolvedDimension out;
   out.step = step;
-  if (step > 0 && start < stop) out.count = ceil_divide(static_cast<std::uint64_t>(stop - start), magnitude(step));
-  if (step < 0 && start > stop) out.count = ceil_divide(static_cast<std::uint64_t>(start - stop), magnitude(step));
+  if (step > 0 && start < stop)
+    out.count = ceil_divide(static_cast<std::uint64_t>(stop - start), magnitude(step));
+  if (step < 0 && start > stop)
+    out.count = ceil_divide(static_cast<std::uint64_t>(start - stop), magnitude(step));
   if (out.count > 0) out.start = static_cast<std::uint64_t>(start);
   if (out.count <= 1) out.step = 1;  // never taken: one form for one meaning
   return out;
@@ -108,8 +111,8 @@ ResolvedDimension resolve_integer(std::int64_t position, std::uint64_t extent, s
   const std::uint64_t distance = magnitude(position);
   if (position < 0 ? distance > extent : distance >= extent)
     throw Error(ErrorCode::out_of_bounds, "index " + std::to_string(position) + " is outside dimension " +
-                                              std::to_string(dimension) + ", which has " + std::to_string(extent) +
-                                              " elements");
+                                              std::to_string(dimension) + ", which has " +
+                                              std::to_string(extent) + " elements");
   return {position < 0 ? extent - distance : distance, 1, 1, true};
 }
 
@@ -129,8 +132,10 @@ Selection Selection::box(std::span<const std::uint64_t> start, std::span<const s
   for (std::size_t d = 0; d < start.size(); ++d) {
     const std::uint64_t stop = add(start[d], extent[d], "the end of a box");
     if (stop > kMaxExtent)
-      throw Error(ErrorCode::out_of_bounds, "a box that ends at " + std::to_string(stop) + " exceeds 2^63 - 1");
-    items.push_back(Slice{static_cast<std::int64_t>(start[d]), static_cast<std::int64_t>(stop), std::nullopt});
+      throw Error(ErrorCode::out_of_bounds,
+                  "a box that ends at " + std::to_string(stop) + " exceeds 2^63 - 1");
+    items.push_back(
+        Slice{static_cast<std::int64_t>(start[d]), static_cast<std::int64_t>(stop), std::nullopt});
   }
   return Selection(std::move(items));
 }
@@ -179,15 +184,16 @@ ResolvedSelection resolve(const Selection& selection, std::span<const std::uint6
     if (!std::holds_alternative<Ellipsis>(item)) {
       ++given;
     } else if (has_ellipsis) {
-      throw Error(ErrorCode::invalid_argument, "selection '" + selection.to_string() + "' has more than one ellipsis");
+      throw Error(ErrorCode::invalid_argument,
+                  "selection '" + selection.to_string() + "' has more than one ellipsis");
     } else {
       has_ellipsis = true;
     }
   }
   if (given > shape.size())
-    throw Error(ErrorCode::invalid_argument, "selection '" + selection.to_string() + "' has " + std::to_string(given) +
-                                                 " entries for an array of " + std::to_string(shape.size()) +
-                                                 " dimensions");
+    throw Error(ErrorCode::invalid_argument, "selection '" + selection.to_string() + "' has " +
+                                                 std::to_string(given) + " entries for an array of " +
+                                                 std::to_string(shape.size()) + " dimensions");
   ResolvedSelection out;
   out.dimensions.reserve(shape.size());
   auto take_full = [&](std::size_t count) {

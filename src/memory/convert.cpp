@@ -3,10 +3,12 @@
 namespace zarrive {
 namespace {
 
-void convert_from(const ArrayView& source, const std::byte* from, const ArrayView& destination, std::byte* to, std::size_t dimension) {
+void convert_from(const ArrayView& source, const std::byte* from, const ArrayView& destination, std::byte* to,
+                  std::size_t dimension) {
   const std::size_t last = source.shape.size() - 1;
   if (dimension == last) {
-    convert_elements(source.type, from, source.strides[last], destination.type, to, destination.strides[last], source.shape[last]);
+    convert_elements(source.type, from, source.strides[last], destination.type, to, destination.strides[last],
+                     source.shape[last]);
     return;
   }
   for (std::uint64_t i = 0; i < source.shape[dimension]; ++i) {
@@ -24,8 +26,8 @@ void convert(const ArrayView& source, const ArrayView& destination) {
     return;
   }
   if (source.shape != destination.shape)
-    throw Error(ErrorCode::invalid_argument,
-                "converting from shape " + to_string(source.shape) + " to shape " + to_string(destination.shape));
+    throw Error(ErrorCode::invalid_argument, "converting from shape " + to_string(source.shape) +
+                                                 " to shape " + to_string(destination.shape));
   if (source.size() == 0) return;
   if (source.shape.empty()) {
     convert_elements(source.type, source.data, 0, destination.type, destination.data, 0, 1);

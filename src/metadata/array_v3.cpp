@@ -84,7 +84,8 @@ void read_storage_transformers(const Json* value, JsonObject& extra_members, con
 // zarr-python leaves out an empty configuration, except of the codecs for variable lengths.
 Json to_json(const CodecSpec& codec) {
   JsonObject object{{"name", codec.name}};
-  if (!codec.configuration.empty() || codec.name == "vlen-utf8" || codec.name == "vlen-bytes" || codec.name.starts_with("numcodecs."))
+  if (!codec.configuration.empty() || codec.name == "vlen-utf8" || codec.name == "vlen-bytes" ||
+      codec.name.starts_with("numcodecs."))
     object.set("configuration", codec.configuration);
   if (!codec.must_understand) object.set("must_understand", false);
   return object;

@@ -29,13 +29,15 @@ std::uint64_t bytes_of(const GetResult& result) {
 }
 
 bool wants_whole(const GetRequest& request) {
-  return request.ranges.empty() || (request.ranges.size() == 1 && request.ranges[0].kind == ByteRange::Kind::whole);
+  return request.ranges.empty() ||
+         (request.ranges.size() == 1 && request.ranges[0].kind == ByteRange::Kind::whole);
 }
 
 std::span<std::byte> placement(const GetRequest& request, std::uint64_t size) {
   if (!request.context || !request.context->destination || size == 0 || !wants_whole(request)) return {};
   const ArrayView& to = *request.context->destination;
-  if (!to.space.host_accessible() || to.data == nullptr || to.type.item_size() == 0 || !to.is_contiguous()) return {};
+  if (!to.space.host_accessible() || to.data == nullptr || to.type.item_size() == 0 || !to.is_contiguous())
+    return {};
   if (to.nbytes() != size) return {};
   return {to.data, static_cast<std::size_t>(size)};
 }
@@ -92,20 +94,23 @@ GetResult failed(std::exception_ptr error) {
 GetResult checked(GetResult result, const GetRequest& request, const std::string& store) {
   if (result.status == GetStatus::error)
     return failed(placed(result.error ? result.error
-                                      : std::make_exception_ptr(Error(ErrorCode::internal, "the store failed without an error")),
+                                      : std::make_exception_ptr(
+                                            Error(ErrorCode::internal, "the store failed without an error")),
                          store, request.key));
   const std::size_t expected = std::max<std::size_t>(1, request.ranges.size());
   if (result.status == GetStatus::found && result.values.size() != expected)
     return failed(std::make_exception_ptr(Error(ErrorCode::internal,
-                                                "the store returned " + std::to_string(result.values.size()) + " values for " +
-                                                    std::to_string(expected) + " ranges",
+                                                "the store returned " + std::to_string(result.values.size()) +
+                                                    " values for " + std::to_string(expected) + " ranges",
                                                 {.store = store, .node = {}, .key = request.key})));
   return result;
 }
 
 constexpr std::size_t kAllIoThreads = 0;
 
-std::size_t io_requests(std::size_t asked) { return asked != kAllIoThreads ? asked : Executor::global().io_threads(); }
+std::size_t io_requests(std::size_t asked) {
+  return asked != kAllIoThreads ? asked : Executor::global().io_threads();
+}
 
 }  // namespace
 }  // namespace store
@@ -131,7 +136,8 @@ void Store::do_get(std::span<const GetRequest> batch, const GetSink& sink, const
     return;
   }
   auto pipeline = store::Pipeline::make(
-      batch.size(), {store::io_requests(options.max_concurrency), options.max_bytes_in_flight, options.stop}, estimate);
+      batch.size(), {store::io_requests(options.max_concurrency), options.max_bytes_in_flight, options.stop},
+      estimate);
   // The steps run while this call waits, so they may refer to its locals.
   pipeline->run([&, p = pipeline.get()](std::size_t i) {
     p->to_io(i, [&, p, i] {
@@ -181,7 +187,8 @@ void Store::do_set(std::span<const SetRequest> batch, const SetOptions& options)
     });
   } else {
     auto pipeline = store::Pipeline::make(
-        batch.size(), {store::io_requests(options.max_concurrency), options.max_bytes_in_flight, options.stop}, estimate);
+        batch.size(),
+        {store::io_requests(options.max_concurrency), options.max_bytes_in_flight, options.stop}, estimate);
     pipeline->run([&, p = pipeline.get()](std::size_t i) {
       auto send = [&, p, i](std::optional<Buffer> value) {
         p->to_io(i, [&, p, i, value = std::move(value)] {
@@ -214,7 +221,8 @@ void Store::do_erase(std::span<const std::string> keys) {
     store::run_workers(keys.size(), {}, no_bytes, [&](std::size_t i, store::HeldBytes&) { erase_one(i); });
     return;
   }
-  auto pipeline = store::Pipeline::make(keys.size(), {store::io_requests(store::kAllIoThreads), 0, {}}, no_bytes);
+  auto pipeline =
+      store::Pipeline::make(keys.size(), {store::io_requests(store::kAllIoThreads), 0, {}}, no_bytes);
   pipeline->run([&, p = pipeline.get()](std::size_t i) {
     p->to_io(i, [&, p, i] {
       erase_one(i);

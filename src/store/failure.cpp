@@ -18,7 +18,8 @@ Error as_error(const std::exception_ptr& failure, const std::string& store, cons
   } catch (const std::length_error& e) {
     return Error(ErrorCode::resource_limit, std::string("too large: ") + e.what(), place);
   } catch (const std::system_error& e) {
-    const bool from_errno = e.code().category() == std::generic_category() || e.code().category() == std::system_category();
+    const bool from_errno =
+        e.code().category() == std::generic_category() || e.code().category() == std::system_category();
     return Error(from_errno ? code_of_errno(e.code().value()) : ErrorCode::unavailable, e.what(), place);
   } catch (const std::exception& e) {
     return Error(ErrorCode::internal, std::string("unexpected exception: ") + e.what(), place);
@@ -27,11 +28,13 @@ Error as_error(const std::exception_ptr& failure, const std::string& store, cons
   }
 }
 
-std::exception_ptr placed(const std::exception_ptr& failure, const std::string& store, const std::string& key) {
+std::exception_ptr placed(const std::exception_ptr& failure, const std::string& store,
+                          const std::string& key) {
   return std::make_exception_ptr(as_error(failure, store, key));
 }
 
-std::exception_ptr placed_if_error(const std::exception_ptr& failure, const std::string& store, const std::string& key) {
+std::exception_ptr placed_if_error(const std::exception_ptr& failure, const std::string& store,
+                                   const std::string& key) {
   try {
     std::rethrow_exception(failure);
   } catch (const Error& e) {

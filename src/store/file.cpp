@@ -22,7 +22,8 @@ namespace {
 constexpr std::string_view kTemporaryStart = ".zarrive-tmp-";
 constexpr std::int64_t kStaleSeconds = 10 * 60;
 constexpr std::int64_t kStaleElsewhereSeconds = 24 * 60 * 60;
-constexpr std::size_t kLargestTransfer = std::size_t{1} << 30;  // Linux moves at most 2^31 - 4096 bytes a call
+constexpr std::size_t kLargestTransfer = std::size_t{1}
+                                         << 30;  // Linux moves at most 2^31 - 4096 bytes a call
 
 // Names the process table that pids are looked up in: this boot of this machine, this pid namespace.
 const std::string& process_space() {
@@ -30,7 +31,8 @@ const std::string& process_space() {
     std::string text;
     std::ifstream("/proc/sys/kernel/random/boot_id") >> text;
     char link[64] = {};
-    if (const ssize_t n = ::readlink("/proc/self/ns/pid", link, sizeof link); n > 0) text.append(link, static_cast<std::size_t>(n));
+    if (const ssize_t n = ::readlink("/proc/self/ns/pid", link, sizeof link); n > 0)
+      text.append(link, static_cast<std::size_t>(n));
     std::uint64_t hash = 14695981039346656037u;  // FNV-1a
     for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
     char hex[17];
@@ -54,12 +56,13 @@ void Fd::close_checked(const std::string& what) {
 std::size_t read_at(int fd, std::span<std::byte> to, std::uint64_t offset) {
   std::size_t done = 0;
   while (done < to.size()) {
-    const ssize_t n =
-        ::pread(fd, to.data() + done, std::min(to.size() - done, kLargestTransfer), static_cast<off_t>(offset + done));
+    const ssize_t n = ::pread(fd, to.data() + done, std::min(to.size() - done, kLargestTransfer),
+                              static_cast<off_t>(offset + done));
     if (n == 0) break;
     if (n < 0) {
       if (errno == EINTR) continue;
-      throw errno_error(errno, "reading " + std::to_string(to.size()) + " bytes at " + std::to_string(offset));
+      throw errno_error(errno,
+                        "reading " + std::to_string(to.size()) + " bytes at " + std::to_string(offset));
     }
     done += static_cast<std::size_t>(n);
   }
@@ -69,15 +72,16 @@ std::size_t read_at(int fd, std::span<std::byte> to, std::uint64_t offset) {
 void read_exactly(int fd, std::span<std::byte> to, std::uint64_t offset) {
   const std::size_t n = read_at(fd, to, offset);
   if (n != to.size())
-    throw Error(ErrorCode::unavailable, "the file became shorter while it was read: " + std::to_string(n) + " of " +
-                                            std::to_string(to.size()) + " bytes at offset " + std::to_string(offset));
+    throw Error(ErrorCode::unavailable, "the file became shorter while it was read: " + std::to_string(n) +
+                                            " of " + std::to_string(to.size()) + " bytes at offset " +
+                                            std::to_string(offset));
 }
 
 void write_at(int fd, std::span<const std::byte> from, std::uint64_t offset) {
   std::size_t done = 0;
   while (done < from.size()) {
-    const ssize_t n =
-        ::pwrite(fd, from.data() + done, std::min(from.size() - done, kLargestTransfer), static_cast<off_t>(offset + done));
+    const ssize_t n = ::pwrite(fd, from.data() + done, std::min(from.size() - done, kLargestTransfer),
+                               static_cast<off_t>(offset + done));
     if (n < 0) {
       if (errno == EINTR) continue;
       throw errno_error(errno, "writing " + std::to_string(from.size()) + " bytes");
@@ -117,13 +121,14 @@ Generation generation_of(const struct stat& status) {
 std::uint64_t physical_memory() noexcept {
   static const std::uint64_t bytes = [] {
     const long pages = ::sysconf(_SC_PHYS_PAGES), size = ::sysconf(_SC_PAGESIZE);
-    return pages > 0 && size > 0 ? static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(size) : std::uint64_t{1} << 40;
+    return pages > 0 && size > 0 ? static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(size)
+                                 : std::uint64_t{1} << 40;
   }();
   return bytes;
 }
 
-std::vector<Buffer> read_ranges(int fd, std::uint64_t start, std::uint64_t size, const GetRequest& request, std::uint64_t gap,
-                                std::uint64_t max_value_size) {
+std::vector<Buffer> read_ranges(int fd, std::uint64_t start, std::uint64_t size, const GetRequest& request,
+                                std::uint64_t gap, std::uint64_t max_value_size) {
   struct Part {
     std::uint64_t offset, length;
     std::size_t place;
@@ -134,7 +139,8 @@ std::vector<Buffer> read_ranges(int fd, std::uint64_t start, std::uint64_t size,
     const ByteRange::Resolved at = request.ranges[i].resolve(size);
     if (at.length > 0) parts.push_back({at.offset, at.length, i});
   }
-  std::stable_sort(parts.begin(), parts.end(), [](const Part& a, const Part& b) { return a.offset < b.offset; });
+  std::stable_sort(parts.begin(), parts.end(),
+                   [](const Part& a, const Part& b) { return a.offset < b.offset; });
 
   std::vector<Buffer> values(request.ranges.size());
   std::uint64_t total = 0;
@@ -148,7 +154,8 @@ std::vector<Buffer> read_ranges(int fd, std::uint64_t start, std::uint64_t size,
     }
     total += end - begin;
     if (total > max_value_size)
-      throw Error(ErrorCode::resource_limit, "the ranges hold " + std::to_string(total) + " bytes or more; the limit is " +
+      throw Error(ErrorCode::resource_limit, "the ranges hold " + std::to_string(total) +
+                                                 " bytes or more; the limit is " +
                                                  std::to_string(max_value_size));
     Buffer block = allocate_value(request.context, static_cast<std::size_t>(end - begin));
     read_exactly(fd, block.mutable_host_span(), start + begin);
@@ -161,10 +168,13 @@ std::vector<Buffer> read_ranges(int fd, std::uint64_t start, std::uint64_t size,
 
 std::string temporary_name() {
   static std::atomic<std::uint64_t> counter{0};
-  return std::string(kTemporaryStart) + process_space() + "-" + std::to_string(::getpid()) + "-" + std::to_string(++counter) + "~";
+  return std::string(kTemporaryStart) + process_space() + "-" + std::to_string(::getpid()) + "-" +
+         std::to_string(++counter) + "~";
 }
 
-bool is_temporary_name(std::string_view name) { return name.starts_with(kTemporaryStart) && name.ends_with('~'); }
+bool is_temporary_name(std::string_view name) {
+  return name.starts_with(kTemporaryStart) && name.ends_with('~');
+}
 
 bool has_temporary_part(std::string_view key) {
   if (key.find(kTemporaryStart) == std::string_view::npos) return false;
@@ -178,7 +188,8 @@ bool has_temporary_part(std::string_view key) {
 
 bool is_stale_temporary(int directory, const std::string& name) {
   struct stat status {};
-  if (::fstatat(directory, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(status.st_mode)) return false;
+  if (::fstatat(directory, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(status.st_mode))
+    return false;
   struct timespec now {};
   if (::clock_gettime(CLOCK_REALTIME, &now) != 0) return false;
   const std::int64_t age = now.tv_sec - status.st_mtim.tv_sec;
@@ -196,7 +207,9 @@ std::size_t sweep_directory(const std::string& path) noexcept {
   if (!entries) return 0;
   const int fd = ::dirfd(entries);
   while (const struct dirent* entry = ::readdir(entries))
-    if (is_temporary_name(entry->d_name) && is_stale_temporary(fd, entry->d_name) && ::unlinkat(fd, entry->d_name, 0) == 0) ++swept;
+    if (is_temporary_name(entry->d_name) && is_stale_temporary(fd, entry->d_name) &&
+        ::unlinkat(fd, entry->d_name, 0) == 0)
+      ++swept;
   ::closedir(entries);
   return swept;
 }

@@ -52,8 +52,8 @@ Generation generation_of(const struct stat& status);
 std::uint64_t physical_memory() noexcept;
 
 // Reads the ranges of a request of a value that lies at [start, start + size) of `fd`. Neighbours closer than `gap` are read as one.
-std::vector<Buffer> read_ranges(int fd, std::uint64_t start, std::uint64_t size, const GetRequest& request, std::uint64_t gap,
-                                std::uint64_t max_value_size);
+std::vector<Buffer> read_ranges(int fd, std::uint64_t start, std::uint64_t size, const GetRequest& request,
+                                std::uint64_t gap, std::uint64_t max_value_size);
 
 // A name that no other process and no other call uses now: ".zarrive-tmp-<host>-<pid>-<counter>~".
 std::string temporary_name();

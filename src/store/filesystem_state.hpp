@@ -30,7 +30,7 @@ struct FilesystemStore::State {
     std::string path = {};  // relative; "" for the root
     std::vector<std::string> files = {};
     std::vector<std::string> directories = {};
-    std::vector<std::string> linked_files = {};        // symbolic links, when they are followed
+    std::vector<std::string> linked_files = {};  // symbolic links, when they are followed
     std::vector<std::string> linked_directories = {};
     std::size_t swept = 0;
     dev_t device = 0;
@@ -65,8 +65,9 @@ struct FilesystemStore::State {
   void forget(const std::string& directory);
 
   std::mutex mutex_;
-  std::unordered_set<std::string> durable_directories_;  // whose entry in their parent is known to be on the disk
-  std::atomic<bool> dirty_{false};                       // something was written and not synced
+  std::unordered_set<std::string>
+      durable_directories_;         // whose entry in their parent is known to be on the disk
+  std::atomic<bool> dirty_{false};  // something was written and not synced
 };
 
 }  // namespace zarrive

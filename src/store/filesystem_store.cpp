@@ -23,8 +23,9 @@ bool FilesystemStore::State::is_missing(int error) noexcept { return error == EN
 
 void FilesystemStore::State::fail(int error, const std::string& doing) {
   if (error == ELOOP)
-    throw Error(ErrorCode::permission,
-                doing + ": a part of the key is a symbolic link; open the store with follow_symlinks to allow that");
+    throw Error(
+        ErrorCode::permission,
+        doing + ": a part of the key is a symbolic link; open the store with follow_symlinks to allow that");
   if (error == ENXIO) throw Error(ErrorCode::unsupported, doing + ": not a regular file");
   throw store::errno_error(error, doing);
 }
@@ -41,7 +42,8 @@ store::Fd FilesystemStore::State::open_value(const std::string& key, int flags, 
   }
   if (::fstat(fd.get(), &status) != 0) fail(errno, "looking at the file");
   if (S_ISDIR(status.st_mode)) return {};
-  if (!S_ISREG(status.st_mode)) throw Error(ErrorCode::unsupported, "the file is not a regular file (a pipe, socket or device)");
+  if (!S_ISREG(status.st_mode))
+    throw Error(ErrorCode::unsupported, "the file is not a regular file (a pipe, socket or device)");
   return fd;
 }
 
@@ -77,7 +79,8 @@ GetResult FilesystemStore::do_get_one(const GetRequest& request) {
   result.total_size = size;
   result.generation = store::generation_of(status);
   if (!store::wants_whole(request)) {
-    result.values = store::read_ranges(fd.get(), 0, size, request, state_->options.coalesce_gap, state_->max_value_size);
+    result.values =
+        store::read_ranges(fd.get(), 0, size, request, state_->options.coalesce_gap, state_->max_value_size);
     return result;
   }
   if (const std::span<std::byte> to = store::placement(request, size); !to.empty()) {
@@ -87,8 +90,9 @@ GetResult FilesystemStore::do_get_one(const GetRequest& request) {
     return result;
   }
   if (size > state_->max_value_size)
-    throw Error(ErrorCode::resource_limit, "the file has " + std::to_string(size) + " bytes; the limit for one value is " +
-                                               std::to_string(state_->max_value_size) + "; read ranges of it");
+    throw Error(ErrorCode::resource_limit,
+                "the file has " + std::to_string(size) + " bytes; the limit for one value is " +
+                    std::to_string(state_->max_value_size) + "; read ranges of it");
   Buffer value;
   if (size > 0) {
     value = store::allocate_value(request.context, static_cast<std::size_t>(size));
@@ -104,7 +108,8 @@ std::optional<std::uint64_t> FilesystemStore::do_size(const std::string& key) {
   return static_cast<std::uint64_t>(status.st_size);
 }
 
-void FilesystemStore::do_set_one(const std::string& key, const Buffer& value, const Context*, Durability durability) {
+void FilesystemStore::do_set_one(const std::string& key, const Buffer& value, const Context*,
+                                 Durability durability) {
   state_->write(key, value.host_span(), true, durability == Durability::full || store::is_metadata_key(key));
 }
 

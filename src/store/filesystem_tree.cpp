@@ -45,7 +45,8 @@ bool FilesystemStore::State::scan(Directory& directory, bool sweep) const {
     const std::string name = entry->d_name;
     if (name == "." || name == "..") continue;
     if (store::is_temporary_name(name)) {
-      if (sweep && options.writable && store::is_stale_temporary(fd.get(), name) && ::unlinkat(fd.get(), name.c_str(), 0) == 0)
+      if (sweep && options.writable && store::is_stale_temporary(fd.get(), name) &&
+          ::unlinkat(fd.get(), name.c_str(), 0) == 0)
         ++directory.swept;
       continue;
     }
@@ -66,7 +67,8 @@ bool FilesystemStore::State::scan(Directory& directory, bool sweep) const {
   }
 }
 
-std::vector<FilesystemStore::State::Directory> FilesystemStore::State::walk(const std::string& prefix, bool links) const {
+std::vector<FilesystemStore::State::Directory> FilesystemStore::State::walk(const std::string& prefix,
+                                                                            bool links) const {
   // The directories above one, so that a link back to one of them is seen: it has no end.
   struct Above {
     dev_t device;

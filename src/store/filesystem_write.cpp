@@ -20,16 +20,20 @@ constexpr std::size_t kMostRemembered = 100'000;
 
 [[noreturn]] void fail_taken(int error, const std::string& key) {
   if (error == EISDIR || error == EEXIST || error == ENOTEMPTY)
-    throw Error(ErrorCode::invalid_argument, "cannot write " + store::quoted(key) +
-                                                 ": other keys lie below it (a directory of that name is there), and in a file system a "
-                                                 "name is a file or a directory");
-  throw Error(ErrorCode::invalid_argument, "cannot write " + store::quoted(key) +
-                                               ": a part of it is itself a key (a file), and in a file system a name is a file or a directory");
+    throw Error(ErrorCode::invalid_argument,
+                "cannot write " + store::quoted(key) +
+                    ": other keys lie below it (a directory of that name is there), and in a file system a "
+                    "name is a file or a directory");
+  throw Error(
+      ErrorCode::invalid_argument,
+      "cannot write " + store::quoted(key) +
+          ": a part of it is itself a key (a file), and in a file system a name is a file or a directory");
 }
 
 }  // namespace
 
-FilesystemStore::State::Opened FilesystemStore::State::open_directory(const std::string& relative, int& error) const {
+FilesystemStore::State::Opened FilesystemStore::State::open_directory(const std::string& relative,
+                                                                      int& error) const {
   Opened opened;
   error = 0;
   if (relative.empty()) {
@@ -68,12 +72,15 @@ FilesystemStore::State::Opened FilesystemStore::State::make_directory(const std:
       if (end == std::string::npos) break;
     }
   }
-  throw Error(ErrorCode::unavailable, "the directory of the key is removed as fast as it is made, or the store itself was removed");
+  throw Error(ErrorCode::unavailable,
+              "the directory of the key is removed as fast as it is made, or the store itself was removed");
 }
 
-bool FilesystemStore::State::write(const std::string& key, std::span<const std::byte> value, bool replace, bool durable) {
+bool FilesystemStore::State::write(const std::string& key, std::span<const std::byte> value, bool replace,
+                                   bool durable) {
   if (store::has_temporary_part(key))
-    throw Error(ErrorCode::invalid_argument, "names like '.zarrive-tmp-...~' are reserved for temporary files");
+    throw Error(ErrorCode::invalid_argument,
+                "names like '.zarrive-tmp-...~' are reserved for temporary files");
   const auto [directory, name] = store::split_key(key);
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     const Opened parent = make_directory(directory);
@@ -87,7 +94,8 @@ bool FilesystemStore::State::write(const std::string& key, std::span<const std::
     const int error = file.rename_to(name, replace);
     if (error == EEXIST && !replace) {
       struct stat status {};
-      if (::fstatat(parent.fd, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(status.st_mode)) fail_taken(EISDIR, key);
+      if (::fstatat(parent.fd, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(status.st_mode))
+        fail_taken(EISDIR, key);
       return false;
     }
     if (error == EISDIR || error == ENOTDIR || error == EEXIST || error == ENOTEMPTY) fail_taken(error, key);
@@ -100,7 +108,8 @@ bool FilesystemStore::State::write(const std::string& key, std::span<const std::
     }
     return true;
   }
-  throw Error(ErrorCode::unavailable, "the directory of the key is removed as fast as it is made, or the store itself was removed");
+  throw Error(ErrorCode::unavailable,
+              "the directory of the key is removed as fast as it is made, or the store itself was removed");
 }
 
 void FilesystemStore::State::sync_directory(const std::string& relative) {

@@ -14,7 +14,8 @@ namespace {
 // The contexts of a batch, annotated when the store wants to. Annotated contexts are copies, kept for the time of the call.
 class BatchContexts {
  public:
-  BatchContexts(Store& store, const ContextsRef& contexts) : store_(store), contexts_(contexts), annotates_(store.capabilities().annotates) {}
+  BatchContexts(Store& store, const ContextsRef& contexts)
+      : store_(store), contexts_(contexts), annotates_(store.capabilities().annotates) {}
 
   const Context* of(const std::string& key) {
     const Context* context = contexts_.find(key);
@@ -29,7 +30,8 @@ class BatchContexts {
   const Context* of_distinct(const std::string& key) {
     const Context* context = of(key);
     if (context && context->destination && !destinations_.insert(context->destination->data).second)
-      throw Error(ErrorCode::invalid_argument, "the contexts of several keys have the same destination; give each key its own",
+      throw Error(ErrorCode::invalid_argument,
+                  "the contexts of several keys have the same destination; give each key its own",
                   {.store = store_.name(), .node = {}, .key = key});
     return context;
   }
@@ -44,7 +46,8 @@ class BatchContexts {
 
 }  // namespace
 
-std::map<std::string, Buffer> getitems(Store& store, std::span<const std::string> keys, const GetItemsOptions& options) {
+std::map<std::string, Buffer> getitems(Store& store, std::span<const std::string> keys,
+                                       const GetItemsOptions& options) {
   std::vector<std::string> distinct(keys.begin(), keys.end());
   std::sort(distinct.begin(), distinct.end());
   distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
@@ -52,7 +55,8 @@ std::map<std::string, Buffer> getitems(Store& store, std::span<const std::string
   BatchContexts contexts(store, options.contexts);
   std::vector<GetRequest> batch;
   batch.reserve(distinct.size());
-  for (const std::string& key : distinct) batch.push_back({.key = key, .ranges = {}, .context = contexts.of_distinct(key)});
+  for (const std::string& key : distinct)
+    batch.push_back({.key = key, .ranges = {}, .context = contexts.of_distinct(key)});
 
   std::vector<std::optional<Buffer>> values(batch.size());  // each element is touched by one completion only
   store.get(
@@ -69,7 +73,8 @@ std::map<std::string, Buffer> getitems(Store& store, std::span<const std::string
   return found;
 }
 
-std::map<std::string, Buffer> getitems(Store& store, std::initializer_list<std::string> keys, const GetItemsOptions& options) {
+std::map<std::string, Buffer> getitems(Store& store, std::initializer_list<std::string> keys,
+                                       const GetItemsOptions& options) {
   return getitems(store, std::span<const std::string>(keys.begin(), keys.size()), options);
 }
 
@@ -106,7 +111,8 @@ std::vector<std::optional<Buffer>> get_partial_values(Store& store, std::span<co
       [&](std::size_t i, GetResult&& result) {
         result.rethrow();
         if (result.status != GetStatus::found) return;
-        for (std::size_t k = 0; k < places[i].size(); ++k) values[places[i][k]] = std::move(result.values.at(k));
+        for (std::size_t k = 0; k < places[i].size(); ++k)
+          values[places[i][k]] = std::move(result.values.at(k));
       },
       options.get);
   return values;

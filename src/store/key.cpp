@@ -50,9 +50,9 @@ std::string key_fault(std::string_view key) {
     const std::size_t end = std::min(key.find('/', start), key.size());
     const std::string_view part = key.substr(start, end - start);
     if (part.empty()) {
-      return start == 0              ? "it starts with '/'"
-             : start == key.size()   ? "it ends with '/'"
-                                     : "it has an empty part ('//')";
+      return start == 0            ? "it starts with '/'"
+             : start == key.size() ? "it ends with '/'"
+                                   : "it has an empty part ('//')";
     }
     if (part == "." || part == "..") return "it has a part '" + std::string(part) + "'";
     if (end == key.size()) break;
@@ -94,10 +94,13 @@ std::string quoted(std::string_view key) {
   return out + "'";
 }
 
-std::string with_slash(std::string_view prefix) { return prefix.empty() ? std::string() : std::string(prefix) + "/"; }
+std::string with_slash(std::string_view prefix) {
+  return prefix.empty() ? std::string() : std::string(prefix) + "/";
+}
 
 bool is_metadata_key(std::string_view key) {
-  static constexpr std::array<std::string_view, 5> kDocuments = {"zarr.json", ".zarray", ".zgroup", ".zattrs", ".zmetadata"};
+  static constexpr std::array<std::string_view, 5> kDocuments = {"zarr.json", ".zarray", ".zgroup", ".zattrs",
+                                                                 ".zmetadata"};
   const std::size_t slash = key.rfind('/');
   const std::string_view name = slash == std::string_view::npos ? key : key.substr(slash + 1);
   return std::find(kDocuments.begin(), kDocuments.end(), name) != kDocuments.end();
@@ -108,8 +111,9 @@ bool is_metadata_key(std::string_view key) {
 void check_key(std::string_view key) {
   const std::string fault = store::key_fault(key);
   if (!fault.empty())
-    throw Error(ErrorCode::invalid_argument, store::quoted(key) + " is not a valid key: " + fault +
-                                                 "; keys are UTF-8 parts joined by '/', none of them empty, '.' or '..'");
+    throw Error(ErrorCode::invalid_argument,
+                store::quoted(key) + " is not a valid key: " + fault +
+                    "; keys are UTF-8 parts joined by '/', none of them empty, '.' or '..'");
 }
 
 ByteRange::Resolved ByteRange::resolve(std::uint64_t size) const {
@@ -123,8 +127,9 @@ ByteRange::Resolved ByteRange::resolve(std::uint64_t size) const {
     case Kind::from: break;
   }
   if (offset > size)
-    throw Error(ErrorCode::out_of_bounds, "a byte range starts at " + std::to_string(offset) + ", past the end of a value of " +
-                                              std::to_string(size) + " bytes");
+    throw Error(ErrorCode::out_of_bounds, "a byte range starts at " + std::to_string(offset) +
+                                              ", past the end of a value of " + std::to_string(size) +
+                                              " bytes");
   const std::uint64_t rest = size - offset;
   return {offset, kind == Kind::from ? rest : std::min(length, rest)};
 }

@@ -71,7 +71,8 @@ std::vector<std::string> MemoryStore::do_list(const std::string& prefix) {
   const std::string start = store::with_slash(prefix);
   std::vector<std::string> keys;
   const std::shared_lock lock(mutex_);
-  for (auto it = entries_.lower_bound(start); it != entries_.end() && it->first.starts_with(start); ++it) keys.push_back(it->first);
+  for (auto it = entries_.lower_bound(start); it != entries_.end() && it->first.starts_with(start); ++it)
+    keys.push_back(it->first);
   return keys;
 }
 

@@ -25,13 +25,15 @@ void Pipeline::run(const Start& start) {
     lock.lock();
   }
   if (failure_) std::rethrow_exception(failure_);
-  if (next_ < items_) throw Error(ErrorCode::cancelled, "the batch was stopped after " + std::to_string(next_) + " of " +
-                                                            std::to_string(items_) + " requests");
+  if (next_ < items_)
+    throw Error(ErrorCode::cancelled, "the batch was stopped after " + std::to_string(next_) + " of " +
+                                          std::to_string(items_) + " requests");
 }
 
 // With the lock held: the next item, when there is one and there is room for it.
 std::optional<std::size_t> Pipeline::claim() {
-  if (failure_ || next_ == items_ || running_ >= limits_.max_requests || limits_.stop.stop_requested()) return std::nullopt;
+  if (failure_ || next_ == items_ || running_ >= limits_.max_requests || limits_.stop.stop_requested())
+    return std::nullopt;
   std::uint64_t bytes = estimate_(next_);
   if (bytes == 0) bytes = largest_;
   const std::uint64_t room = limits_.max_bytes - std::min(limits_.max_bytes, bytes_);
@@ -55,7 +57,8 @@ void Pipeline::start_more() {
 }
 
 void Pipeline::to_io(std::size_t item, std::function<void()> step) {
-  Executor::global().submit_io([self = shared_from_this(), item, step = std::move(step)] { self->perform(item, step); });
+  Executor::global().submit_io(
+      [self = shared_from_this(), item, step = std::move(step)] { self->perform(item, step); });
 }
 
 void Pipeline::to_compute(std::size_t item, std::function<void()> step) {

@@ -26,7 +26,8 @@ class Pipeline : public std::enable_shared_from_this<Pipeline> {
     std::stop_token stop = {};
   };
   using Start = std::function<void(std::size_t item)>;
-  using Estimate = std::function<std::uint64_t(std::size_t item)>;  // bytes the item will hold; 0 when unknown
+  using Estimate =
+      std::function<std::uint64_t(std::size_t item)>;  // bytes the item will hold; 0 when unknown
 
   static std::shared_ptr<Pipeline> make(std::size_t items, const Limits& limits, Estimate estimate);
 

@@ -47,7 +47,8 @@ std::optional<Buffer> Store::get(const std::string& key, const ByteRange& range,
   GetRequest request{.key = key, .ranges = {}, .context = context};
   if (range.kind != ByteRange::Kind::whole) request.ranges.push_back(range);
   GetResult answer;
-  get(std::span<const GetRequest>(&request, 1), [&](std::size_t, GetResult&& result) { answer = std::move(result); });
+  get(std::span<const GetRequest>(&request, 1),
+      [&](std::size_t, GetResult&& result) { answer = std::move(result); });
   answer.rethrow();
   if (answer.status == GetStatus::missing) return std::nullopt;
   return std::move(answer.values.at(0));
@@ -136,12 +137,15 @@ bool Store::do_set_if_absent(const std::string& key, const Buffer& value) {
   return true;
 }
 
-void Store::do_erase_one(const std::string&) { throw Error(ErrorCode::unsupported, "the store cannot erase"); }
+void Store::do_erase_one(const std::string&) {
+  throw Error(ErrorCode::unsupported, "the store cannot erase");
+}
 
 // Documents before data: when it stops halfway, what is left is no array with chunks missing (which would read as fill values).
 void Store::do_erase_prefix(const std::string& prefix) {
   std::vector<std::string> keys = do_list(prefix);
-  const auto data = std::stable_partition(keys.begin(), keys.end(), [](const std::string& key) { return store::is_metadata_key(key); });
+  const auto data = std::stable_partition(keys.begin(), keys.end(),
+                                          [](const std::string& key) { return store::is_metadata_key(key); });
   const std::span<const std::string> all(keys);
   const auto documents = static_cast<std::size_t>(data - keys.begin());
   if (documents > 0) do_erase(all.first(documents));
@@ -180,10 +184,13 @@ StoreWrapper::StoreWrapper(std::shared_ptr<Store> base) : base_(std::move(base))
 }
 
 GetResult StoreWrapper::do_get_one(const GetRequest& request) { return base_->do_get_one(request); }
-void StoreWrapper::do_set_one(const std::string& key, const Buffer& value, const Context* context, Durability durability) {
+void StoreWrapper::do_set_one(const std::string& key, const Buffer& value, const Context* context,
+                              Durability durability) {
   base_->do_set_one(key, value, context, durability);
 }
-bool StoreWrapper::do_set_if_absent(const std::string& key, const Buffer& value) { return base_->do_set_if_absent(key, value); }
+bool StoreWrapper::do_set_if_absent(const std::string& key, const Buffer& value) {
+  return base_->do_set_if_absent(key, value);
+}
 void StoreWrapper::do_erase_one(const std::string& key) { base_->do_erase_one(key); }
 void StoreWrapper::do_erase_prefix(const std::string& prefix) { base_->do_erase_prefix(prefix); }
 std::optional<std::uint64_t> StoreWrapper::do_size(const std::string& key) { return base_->do_size(key); }
@@ -192,7 +199,9 @@ DirectoryListing StoreWrapper::do_list_dir(const std::string& prefix) { return b
 void StoreWrapper::do_get(std::span<const GetRequest> batch, const GetSink& sink, const GetOptions& options) {
   base_->do_get(batch, sink, options);
 }
-void StoreWrapper::do_set(std::span<const SetRequest> batch, const SetOptions& options) { base_->do_set(batch, options); }
+void StoreWrapper::do_set(std::span<const SetRequest> batch, const SetOptions& options) {
+  base_->do_set(batch, options);
+}
 void StoreWrapper::do_erase(std::span<const std::string> keys) { base_->do_erase(keys); }
 
 }  // namespace zarrive

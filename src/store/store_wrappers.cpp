@@ -7,11 +7,14 @@ namespace zarrive {
 
 // --- PrefixStore ---
 
-PrefixStore::PrefixStore(std::shared_ptr<Store> base, std::string prefix) : StoreWrapper(std::move(base)), prefix_(std::move(prefix)) {
+PrefixStore::PrefixStore(std::shared_ptr<Store> base, std::string prefix)
+    : StoreWrapper(std::move(base)), prefix_(std::move(prefix)) {
   if (!prefix_.empty()) check_key(prefix_);
 }
 
-std::string PrefixStore::name() const { return prefix_.empty() ? base()->name() : base()->name() + "/" + prefix_; }
+std::string PrefixStore::name() const {
+  return prefix_.empty() ? base()->name() : base()->name() + "/" + prefix_;
+}
 
 std::string PrefixStore::full(std::string_view key) const {
   if (key.empty()) return prefix_;
@@ -26,9 +29,11 @@ void PrefixStore::annotate(Context& context) {
 }
 
 GetResult PrefixStore::do_get_one(const GetRequest& request) {
-  return StoreWrapper::do_get_one({.key = full(request.key), .ranges = request.ranges, .context = request.context});
+  return StoreWrapper::do_get_one(
+      {.key = full(request.key), .ranges = request.ranges, .context = request.context});
 }
-void PrefixStore::do_set_one(const std::string& key, const Buffer& value, const Context* context, Durability durability) {
+void PrefixStore::do_set_one(const std::string& key, const Buffer& value, const Context* context,
+                             Durability durability) {
   StoreWrapper::do_set_one(full(key), value, context, durability);
 }
 bool PrefixStore::do_set_if_absent(const std::string& key, const Buffer& value) {
@@ -36,7 +41,9 @@ bool PrefixStore::do_set_if_absent(const std::string& key, const Buffer& value) 
 }
 void PrefixStore::do_erase_one(const std::string& key) { StoreWrapper::do_erase_one(full(key)); }
 void PrefixStore::do_erase_prefix(const std::string& prefix) { StoreWrapper::do_erase_prefix(full(prefix)); }
-std::optional<std::uint64_t> PrefixStore::do_size(const std::string& key) { return StoreWrapper::do_size(full(key)); }
+std::optional<std::uint64_t> PrefixStore::do_size(const std::string& key) {
+  return StoreWrapper::do_size(full(key));
+}
 
 std::vector<std::string> PrefixStore::do_list(const std::string& prefix) {
   std::vector<std::string> keys = StoreWrapper::do_list(full(prefix));
@@ -118,13 +125,14 @@ StoreCounts CountingStore::counts() const {
 void CountingStore::reset() {
   Counters& c = counters_;
   for (std::atomic<std::uint64_t>* counter :
-       {&c.get_batches, &c.get_requests, &c.ranges, &c.found, &c.missing, &c.errors, &c.placed, &c.bytes_read, &c.set_batches,
-        &c.set_requests, &c.bytes_written, &c.erase_requests, &c.erase_prefixes, &c.sizes, &c.lists, &c.flushes})
+       {&c.get_batches, &c.get_requests, &c.ranges, &c.found, &c.missing, &c.errors, &c.placed, &c.bytes_read,
+        &c.set_batches, &c.set_requests, &c.bytes_written, &c.erase_requests, &c.erase_prefixes, &c.sizes,
+        &c.lists, &c.flushes})
     *counter = 0;
 }
 
-void CountingStore::report(std::string_view operation, std::string_view key, std::uint64_t bytes, std::string_view outcome,
-                           Clock::time_point start) {
+void CountingStore::report(std::string_view operation, std::string_view key, std::uint64_t bytes,
+                           std::string_view outcome, Clock::time_point start) {
   if (log_)
     log_({.operation = operation,
           .key = key,
@@ -150,7 +158,8 @@ void CountingStore::count(const GetRequest& request, const GetResult& result, Cl
   report("get", request.key, bytes, outcome, start);
 }
 
-void CountingStore::do_get(std::span<const GetRequest> batch, const GetSink& sink, const GetOptions& options) {
+void CountingStore::do_get(std::span<const GetRequest> batch, const GetSink& sink,
+                           const GetOptions& options) {
   const auto start = Clock::now();
   ++counters_.get_batches;
   counters_.get_requests += batch.size();
@@ -201,7 +210,8 @@ void CountingStore::do_set(std::span<const SetRequest> batch, const SetOptions& 
   StoreWrapper::do_set(requests, options);
 }
 
-void CountingStore::do_set_one(const std::string& key, const Buffer& value, const Context* context, Durability durability) {
+void CountingStore::do_set_one(const std::string& key, const Buffer& value, const Context* context,
+                               Durability durability) {
   const auto start = Clock::now();
   ++counters_.set_requests;
   counters_.bytes_written += value.size();

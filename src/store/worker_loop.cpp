@@ -47,7 +47,8 @@ bool leave(Shared& shared) {
 
 }  // namespace
 
-void run_workers(std::size_t items, const WorkerLimits& limits, const std::function<std::uint64_t(std::size_t)>& estimate,
+void run_workers(std::size_t items, const WorkerLimits& limits,
+                 const std::function<std::uint64_t(std::size_t)>& estimate,
                  const std::function<void(std::size_t item, HeldBytes& held)>& body) {
   if (items == 0) return;
   Shared shared;
@@ -86,8 +87,8 @@ void run_workers(std::size_t items, const WorkerLimits& limits, const std::funct
     Executor::global().parallel_for(workers, work, {.max_concurrency = workers, .stop = {}});
   }
   if (shared.next < items)
-    throw Error(ErrorCode::cancelled,
-                "the batch was stopped after " + std::to_string(shared.next) + " of " + std::to_string(items) + " requests");
+    throw Error(ErrorCode::cancelled, "the batch was stopped after " + std::to_string(shared.next) + " of " +
+                                          std::to_string(items) + " requests");
 }
 
 }  // namespace zarrive::store

@@ -23,7 +23,8 @@ class HeldBytes {
 // Calls body(item, held) for each item in [0, items). `estimate` gives the bytes an item will hold (0: unknown, the largest seen is
 // taken). A worker that finds no room for its next item leaves and the others go on, one at least: nothing waits, so nothing
 // can deadlock, and the bytes in flight settle below the bound. The first exception stops the rest and is thrown; a stop is Error(cancelled).
-void run_workers(std::size_t items, const WorkerLimits& limits, const std::function<std::uint64_t(std::size_t)>& estimate,
+void run_workers(std::size_t items, const WorkerLimits& limits,
+                 const std::function<std::uint64_t(std::size_t)>& estimate,
                  const std::function<void(std::size_t item, HeldBytes& held)>& body);
 
 }  // namespace zarrive::store

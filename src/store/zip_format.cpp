@@ -10,13 +10,16 @@
 namespace zarrive::store::zip {
 namespace {
 
-constexpr std::uint32_t kLocalSignature = 0x04034b50, kCentralSignature = 0x02014b50, kEndSignature = 0x06054b50,
-                        kEnd64Signature = 0x06064b50, kLocator64Signature = 0x07064b50;
+constexpr std::uint32_t kLocalSignature = 0x04034b50, kCentralSignature = 0x02014b50,
+                        kEndSignature = 0x06054b50, kEnd64Signature = 0x06064b50,
+                        kLocator64Signature = 0x07064b50;
 constexpr std::uint64_t kCentralSize = 46, kEndSize = 22, kEnd64Size = 56, kLocator64Size = 20;
 constexpr std::uint16_t kZip64Extra = 1;
 constexpr std::uint32_t kSaturated = 0xffffffff;
 
-[[noreturn]] void corrupt(const std::string& what) { throw Error(ErrorCode::corrupt_store, "the zip archive is broken: " + what); }
+[[noreturn]] void corrupt(const std::string& what) {
+  throw Error(ErrorCode::corrupt_store, "the zip archive is broken: " + what);
+}
 
 // Little-endian numbers of a piece of the file whose bounds have been checked.
 class Bytes {
@@ -105,8 +108,9 @@ End find_end(int fd, std::uint64_t file_size) {
     }
     corrupt("the zip64 end record is not where its locator says");
   }
-  corrupt(file_size < kEndSize ? "it has only " + std::to_string(file_size) + " bytes"
-                               : std::string("no end record in its last 65557 bytes; it is cut short or no zip archive"));
+  corrupt(file_size < kEndSize
+              ? "it has only " + std::to_string(file_size) + " bytes"
+              : std::string("no end record in its last 65557 bytes; it is cut short or no zip archive"));
 }
 
 // The zip64 field holds, in this order, those of the numbers that are saturated in the record itself.
@@ -120,7 +124,8 @@ void read_zip64(const Bytes& record, std::size_t at, std::size_t length, Entry& 
       std::size_t field = at;
       for (std::uint64_t* number : {&entry.size, &entry.stored_size, &entry.offset}) {
         if (*number != kSaturated) continue;
-        if (at + size - field < 8) corrupt("the zip64 field of entry " + quoted(entry.name) + " is cut short");
+        if (at + size - field < 8)
+          corrupt("the zip64 field of entry " + quoted(entry.name) + " is cut short");
         *number = record.u64(field);
         field += 8;
       }
@@ -142,14 +147,16 @@ void check_layout(const Directory& directory) {
     const std::uint64_t head = kLocalHeaderSize + entry.name.size();
     if (entry.offset > directory.start || head > directory.start - entry.offset ||
         entry.stored_size > directory.start - entry.offset - head)
-      corrupt("entry " + quoted(entry.name) + " of " + std::to_string(entry.stored_size) + " bytes at " + std::to_string(entry.offset) +
-              " does not lie before the directory at " + std::to_string(directory.start));
+      corrupt("entry " + quoted(entry.name) + " of " + std::to_string(entry.stored_size) + " bytes at " +
+              std::to_string(entry.offset) + " does not lie before the directory at " +
+              std::to_string(directory.start));
     places.push_back({entry.offset, entry.offset + head + entry.stored_size, &entry});
   }
   std::sort(places.begin(), places.end(), [](const Place& a, const Place& b) { return a.begin < b.begin; });
   for (std::size_t i = 1; i < places.size(); ++i)
     if (places[i].begin < places[i - 1].end)
-      corrupt("entries " + quoted(places[i - 1].entry->name) + " and " + quoted(places[i].entry->name) + " overlap");
+      corrupt("entries " + quoted(places[i - 1].entry->name) + " and " + quoted(places[i].entry->name) +
+              " overlap");
 }
 
 }  // namespace
@@ -157,15 +164,17 @@ void check_layout(const Directory& directory) {
 Directory read_directory(int fd, std::uint64_t file_size, std::uint64_t max_size) {
   End end = find_end(fd, file_size);
   if (end.size > max_size)
-    throw Error(ErrorCode::resource_limit, "the zip archive's directory has " + std::to_string(end.size) + " bytes; the limit is " +
-                                               std::to_string(max_size));
-  if (end.size > end.at) corrupt("its directory of " + std::to_string(end.size) + " bytes does not fit before its end record");
+    throw Error(ErrorCode::resource_limit, "the zip archive's directory has " + std::to_string(end.size) +
+                                               " bytes; the limit is " + std::to_string(max_size));
+  if (end.size > end.at)
+    corrupt("its directory of " + std::to_string(end.size) + " bytes does not fit before its end record");
   Directory directory;
   directory.start = end.at - end.size;
   directory.comment = std::move(end.comment);
   // Bytes before the archive (a self-extractor, say) move everything; offsets still count from where the archive began.
   if (end.offset > directory.start)
-    corrupt("its directory should start at " + std::to_string(end.offset) + " but has to end at " + std::to_string(end.at));
+    corrupt("its directory should start at " + std::to_string(end.offset) + " but has to end at " +
+            std::to_string(end.at));
   const std::uint64_t moved = directory.start - end.offset;
 
   std::vector<std::byte> raw(end.size);
@@ -192,14 +201,16 @@ Directory read_directory(int fd, std::uint64_t file_size, std::uint64_t max_size
       corrupt("the directory entry at byte " + std::to_string(at) + " of its directory is cut short");
     entry.name = bytes.text(at + kCentralSize, name);
     read_zip64(bytes, at + kCentralSize + name, extra, entry);
-    if (entry.offset > ~std::uint64_t{0} - moved) corrupt("entry " + quoted(entry.name) + " has no possible offset");
+    if (entry.offset > ~std::uint64_t{0} - moved)
+      corrupt("entry " + quoted(entry.name) + " has no possible offset");
     entry.offset += moved;
     directory.entries.push_back(std::move(entry));
     at += kCentralSize + name + extra + comment;
   }
   const std::uint64_t count = directory.entries.size();
   if (end.zip64 ? count != end.count : (count & 0xffff) != end.count)
-    corrupt("its end record counts " + std::to_string(end.count) + " entries, its directory has " + std::to_string(count));
+    corrupt("its end record counts " + std::to_string(end.count) + " entries, its directory has " +
+            std::to_string(count));
   check_layout(directory);
   return directory;
 }
@@ -208,16 +219,20 @@ std::uint64_t data_offset(int fd, const Entry& entry, std::uint64_t directory_st
   std::byte raw[kLocalHeaderSize];
   read_exactly(fd, raw, entry.offset);
   const Bytes header{std::span<const std::byte>(raw)};
-  if (header.u32(0) != kLocalSignature) corrupt("entry " + quoted(entry.name) + " has no header at " + std::to_string(entry.offset));
+  if (header.u32(0) != kLocalSignature)
+    corrupt("entry " + quoted(entry.name) + " has no header at " + std::to_string(entry.offset));
   const std::uint64_t name = header.u16(26), extra = header.u16(28);
   if (name != entry.name.size() || header.u16(8) != entry.method)
     corrupt("the header of entry " + quoted(entry.name) + " says something else than the directory");
-  const std::uint64_t start = entry.offset + kLocalHeaderSize + name + extra;  // no overflow: the offset lies in the file
+  const std::uint64_t start =
+      entry.offset + kLocalHeaderSize + name + extra;  // no overflow: the offset lies in the file
   if (start > directory_start || entry.stored_size > directory_start - start)
     corrupt("entry " + quoted(entry.name) + " reaches into the directory");
   std::string local_name(name, '\0');
-  read_exactly(fd, std::as_writable_bytes(std::span(local_name.data(), local_name.size())), entry.offset + kLocalHeaderSize);
-  if (local_name != entry.name) corrupt("the header of entry " + quoted(entry.name) + " has the name " + quoted(local_name));
+  read_exactly(fd, std::as_writable_bytes(std::span(local_name.data(), local_name.size())),
+               entry.offset + kLocalHeaderSize);
+  if (local_name != entry.name)
+    corrupt("the header of entry " + quoted(entry.name) + " has the name " + quoted(local_name));
   return start;
 }
 
@@ -247,7 +262,8 @@ std::vector<std::byte> local_header(const Entry& entry) {
   return out;
 }
 
-std::vector<std::byte> directory_bytes(const std::vector<const Entry*>& entries, std::uint64_t start, const std::string& comment) {
+std::vector<std::byte> directory_bytes(const std::vector<const Entry*>& entries, std::uint64_t start,
+                                       const std::string& comment) {
   std::vector<std::byte> out;
   Writer w(out);
   for (const Entry* entry : entries) {
@@ -257,7 +273,8 @@ std::vector<std::byte> directory_bytes(const std::vector<const Entry*>& entries,
       wide.push_back(number);
       return kSaturated;
     };
-    const std::uint32_t size = narrow(entry->size), stored = narrow(entry->stored_size), offset = narrow(entry->offset);
+    const std::uint32_t size = narrow(entry->size), stored = narrow(entry->stored_size),
+                        offset = narrow(entry->offset);
     w.u32(kCentralSignature);
     w.u16(entry->made_by);
     w.u16(wide.empty() ? entry->needed : std::max<std::uint16_t>(45, entry->needed));

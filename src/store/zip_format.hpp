@@ -15,7 +15,7 @@ inline constexpr std::uint16_t kStored = 0, kDeflated = 8;
 inline constexpr std::uint16_t kEncryptedFlag = 1, kDescriptorFlag = 8, kUtf8Flag = 0x800;
 
 struct Entry {
-  std::string name = {};  // as bytes in the archive
+  std::string name = {};     // as bytes in the archive
   std::uint64_t offset = 0;  // of the local header in the file
   std::uint64_t stored_size = 0;
   std::uint64_t size = 0;
@@ -29,8 +29,8 @@ struct Entry {
 };
 
 struct Directory {
-  std::vector<Entry> entries = {};    // in the order of the directory, duplicates included
-  std::uint64_t start = 0;            // of the central directory in the file: local entries lie before
+  std::vector<Entry> entries = {};  // in the order of the directory, duplicates included
+  std::uint64_t start = 0;          // of the central directory in the file: local entries lie before
   std::string comment = {};
 };
 
@@ -45,7 +45,8 @@ std::uint64_t data_offset(int fd, const Entry& entry, std::uint64_t directory_st
 std::vector<std::byte> local_header(const Entry& entry);
 
 // Central directory and end records, for a directory that starts at `start`.
-std::vector<std::byte> directory_bytes(const std::vector<const Entry*>& entries, std::uint64_t start, const std::string& comment);
+std::vector<std::byte> directory_bytes(const std::vector<const Entry*>& entries, std::uint64_t start,
+                                       const std::string& comment);
 
 // Now, as DOS time and date (UTC).
 void set_time(Entry& entry);

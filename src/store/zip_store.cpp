@@ -20,12 +20,15 @@ namespace {
 constexpr std::uint64_t kMostInflation = 1032;
 constexpr std::uint64_t kGap = 64 << 10;
 
-[[noreturn]] void corrupt(const std::string& what) { throw Error(ErrorCode::corrupt_store, "the zip archive is broken: " + what); }
+[[noreturn]] void corrupt(const std::string& what) {
+  throw Error(ErrorCode::corrupt_store, "the zip archive is broken: " + what);
+}
 
 void check_crc(std::span<const std::byte> bytes, std::uint32_t expected) {
   const std::uint32_t found = libdeflate_crc32(0, bytes.data(), bytes.size());
   if (found != expected)
-    corrupt("the CRC-32 of the entry is " + std::to_string(found) + ", its directory says " + std::to_string(expected));
+    corrupt("the CRC-32 of the entry is " + std::to_string(found) + ", its directory says " +
+            std::to_string(expected));
 }
 
 struct FreeDecompressor {
@@ -33,18 +36,23 @@ struct FreeDecompressor {
 };
 
 void inflate(std::span<const std::byte> from, std::span<std::byte> to) {
-  thread_local const std::unique_ptr<libdeflate_decompressor, FreeDecompressor> decompressor(libdeflate_alloc_decompressor());
+  thread_local const std::unique_ptr<libdeflate_decompressor, FreeDecompressor> decompressor(
+      libdeflate_alloc_decompressor());
   if (!decompressor) throw std::bad_alloc();
   std::size_t used = 0, made = 0;
   std::byte nothing{};  // never written: libdeflate wants an address even for no bytes
-  const libdeflate_result result = libdeflate_deflate_decompress_ex(decompressor.get(), from.data(), from.size(),
-                                                                    to.empty() ? &nothing : to.data(), to.size(), &used, &made);
-  if (result == LIBDEFLATE_INSUFFICIENT_SPACE) corrupt("the entry inflates to more than the " + std::to_string(to.size()) + " bytes it declares");
+  const libdeflate_result result =
+      libdeflate_deflate_decompress_ex(decompressor.get(), from.data(), from.size(),
+                                       to.empty() ? &nothing : to.data(), to.size(), &used, &made);
+  if (result == LIBDEFLATE_INSUFFICIENT_SPACE)
+    corrupt("the entry inflates to more than the " + std::to_string(to.size()) + " bytes it declares");
   if (result != LIBDEFLATE_SUCCESS) corrupt("the entry's deflate stream does not decode");
   if (made != to.size())
-    corrupt("the entry inflates to " + std::to_string(made) + " bytes, it declares " + std::to_string(to.size()));
+    corrupt("the entry inflates to " + std::to_string(made) + " bytes, it declares " +
+            std::to_string(to.size()));
   if (used != from.size())
-    corrupt("the entry's deflate stream ends after " + std::to_string(used) + " of " + std::to_string(from.size()) + " bytes");
+    corrupt("the entry's deflate stream ends after " + std::to_string(used) + " of " +
+            std::to_string(from.size()) + " bytes");
 }
 
 }  // namespace
@@ -62,17 +70,19 @@ void ZipStore::State::open_archive() {
   // O_NONBLOCK: a FIFO must not hang us.
   store::Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (!fd.ok()) {
-    if (errno != ENOENT || options.mode != ZipMode::create) throw store::errno_error(errno, "opening the zip archive");
+    if (errno != ENOENT || options.mode != ZipMode::create)
+      throw store::errno_error(errno, "opening the zip archive");
     dirty_ = true;  // even without a value there will be an archive
     return;
   }
   struct stat status {};
   if (::fstat(fd.get(), &status) != 0) throw store::errno_error(errno, "looking at the zip archive");
-  if (!S_ISREG(status.st_mode)) throw Error(ErrorCode::invalid_argument, "a zip archive is a regular file; this is not one");
+  if (!S_ISREG(status.st_mode))
+    throw Error(ErrorCode::invalid_argument, "a zip archive is a regular file; this is not one");
   archive_state_ = store::generation_of(status);
   mode_ = status.st_mode & 07777;
-  store::zip::Directory directory =
-      store::zip::read_directory(fd.get(), static_cast<std::uint64_t>(status.st_size), options.max_directory_size);
+  store::zip::Directory directory = store::zip::read_directory(
+      fd.get(), static_cast<std::uint64_t>(status.st_size), options.max_directory_size);
   comment_ = std::move(directory.comment);
   auto source = std::make_shared<Source>();
   source->fd = std::move(fd);
@@ -105,8 +115,9 @@ void ZipStore::State::open_archive() {
 void ZipStore::State::choose_folder() {
   static constexpr std::string_view kRootDocuments[] = {"zarr.json", ".zgroup", ".zarray"};
   auto has_document = [&](const std::string& start) {
-    return std::any_of(std::begin(kRootDocuments), std::end(kRootDocuments),
-                       [&](std::string_view document) { return items.contains(start + std::string(document)); });
+    return std::any_of(std::begin(kRootDocuments), std::end(kRootDocuments), [&](std::string_view document) {
+      return items.contains(start + std::string(document));
+    });
   };
   if (options.folder) {
     folder = *options.folder;
@@ -136,13 +147,16 @@ ZipStore::State::ItemPtr ZipStore::State::find(const std::string& key) const {
 GetResult ZipStore::State::read(const GetRequest& request, const Item& item) const {
   if (!item.source) return store::result_from_value(request, item.pending, item.generation);
   const store::zip::Entry& entry = item.entry;
-  if ((entry.flags & store::zip::kEncryptedFlag) != 0) throw Error(ErrorCode::unsupported, "the zip entry is encrypted");
+  if ((entry.flags & store::zip::kEncryptedFlag) != 0)
+    throw Error(ErrorCode::unsupported, "the zip entry is encrypted");
   const bool stored = entry.method == store::zip::kStored;
   if (!stored && entry.method != store::zip::kDeflated)
-    throw Error(ErrorCode::unsupported, "the zip entry is compressed by method " + std::to_string(entry.method) +
+    throw Error(ErrorCode::unsupported, "the zip entry is compressed by method " +
+                                            std::to_string(entry.method) +
                                             "; stored (0) and deflated (8) entries can be read");
   if (stored ? entry.stored_size != entry.size : entry.size / kMostInflation > entry.stored_size)
-    corrupt("the entry cannot have " + std::to_string(entry.size) + " bytes when " + std::to_string(entry.stored_size) + " are stored");
+    corrupt("the entry cannot have " + std::to_string(entry.size) + " bytes when " +
+            std::to_string(entry.stored_size) + " are stored");
 
   const int fd = item.source->fd.get();
   std::uint64_t start = item.data_start;
@@ -158,7 +172,8 @@ GetResult ZipStore::State::read(const GetRequest& request, const Item& item) con
     return result;
   }
   if (std::max(entry.size, entry.stored_size) > max_value_size)
-    throw Error(ErrorCode::resource_limit, "the zip entry has " + std::to_string(entry.size) + " bytes; the limit for one value is " +
+    throw Error(ErrorCode::resource_limit, "the zip entry has " + std::to_string(entry.size) +
+                                               " bytes; the limit for one value is " +
                                                std::to_string(max_value_size));
   // The value whole: into the caller's memory when it may land there, else into our own.
   const std::span<std::byte> place = store::placement(request, entry.size);
@@ -167,7 +182,8 @@ GetResult ZipStore::State::read(const GetRequest& request, const Item& item) con
     value = Buffer::borrow(place, request.context->destination->space);
     result.placed = true;
   } else {
-    if (entry.size > 0) value = store::allocate_value(whole ? request.context : nullptr, static_cast<std::size_t>(entry.size));
+    if (entry.size > 0)
+      value = store::allocate_value(whole ? request.context : nullptr, static_cast<std::size_t>(entry.size));
   }
   if (stored) {
     store::read_exactly(fd, value.mutable_host_span(), start);
@@ -209,7 +225,9 @@ std::string ZipStore::name() const { return state_->path; }
 const std::string& ZipStore::folder() const noexcept { return state_->folder; }
 
 StoreCapabilities ZipStore::capabilities() const {
-  return {.writable = state_->options.mode != ZipMode::read, .cheap_ranges = state_->cheap_ranges, .coalesce_gap = kGap};
+  return {.writable = state_->options.mode != ZipMode::read,
+          .cheap_ranges = state_->cheap_ranges,
+          .coalesce_gap = kGap};
 }
 
 GetResult ZipStore::do_get_one(const GetRequest& request) {
@@ -228,7 +246,8 @@ std::vector<std::string> ZipStore::do_list(const std::string& prefix) {
   const std::string start = state_->base + store::with_slash(prefix);
   std::vector<std::string> keys;
   const std::shared_lock lock(state_->items_mutex);
-  for (auto it = state_->items.lower_bound(start); it != state_->items.end() && it->first.starts_with(start); ++it)
+  for (auto it = state_->items.lower_bound(start); it != state_->items.end() && it->first.starts_with(start);
+       ++it)
     keys.push_back(it->first.substr(state_->base.size()));
   return keys;
 }
@@ -252,12 +271,15 @@ DirectoryListing ZipStore::do_list_dir(const std::string& prefix) {
   return listing;
 }
 
-void ZipStore::do_set_one(const std::string& key, const Buffer& value, const Context*, Durability durability) {
+void ZipStore::do_set_one(const std::string& key, const Buffer& value, const Context*,
+                          Durability durability) {
   state_->write(key, value, true);
   if (durability == Durability::full) state_->flush();
 }
 
-bool ZipStore::do_set_if_absent(const std::string& key, const Buffer& value) { return state_->write(key, value, false); }
+bool ZipStore::do_set_if_absent(const std::string& key, const Buffer& value) {
+  return state_->write(key, value, false);
+}
 void ZipStore::do_erase_one(const std::string& key) { state_->erase(key); }
 void ZipStore::do_erase_prefix(const std::string& prefix) { state_->erase_prefix(prefix); }
 void ZipStore::finish_batch(Durability) { state_->flush(); }

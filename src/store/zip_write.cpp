@@ -19,7 +19,8 @@ namespace {
 
 constexpr std::uint16_t kMadeByUnix = 3 << 8 | 45;
 constexpr std::uint32_t kRegularFile = 0100644u << 16;
-constexpr std::uint64_t kCloseEnough = 64 << 10;  // bytes between entries that are copied along without a look
+constexpr std::uint64_t kCloseEnough = 64
+                                       << 10;  // bytes between entries that are copied along without a look
 
 std::string next_generation() {
   static std::atomic<std::uint64_t> counter{0};
@@ -28,11 +29,13 @@ std::string next_generation() {
 
 store::zip::Entry entry_for(const std::string& name, std::span<const std::byte> value) {
   store::zip::Entry entry;
-  if (name.size() > 0xffff) throw Error(ErrorCode::invalid_argument, "a name in a zip archive has at most 65535 bytes");
+  if (name.size() > 0xffff)
+    throw Error(ErrorCode::invalid_argument, "a name in a zip archive has at most 65535 bytes");
   entry.name = name;
   entry.size = entry.stored_size = value.size();
   entry.crc = libdeflate_crc32(0, value.data(), value.size());
-  const bool ascii = std::all_of(name.begin(), name.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+  const bool ascii =
+      std::all_of(name.begin(), name.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
   entry.flags = ascii ? 0 : store::zip::kUtf8Flag;
   entry.made_by = kMadeByUnix;
   entry.needed = value.size() >= 0xffffffff ? 45 : 20;
@@ -67,7 +70,8 @@ void copy_bytes(int from, std::uint64_t offset, std::uint64_t size, int to, std:
 
 // Where an entry, its data and its data descriptor end; junk behind it is left out when there is much of it.
 std::uint64_t ZipStore::State::span_end_of(const Item& item) const {
-  const std::uint64_t least = item.entry.offset + store::zip::kLocalHeaderSize + item.entry.name.size() + item.entry.stored_size;
+  const std::uint64_t least =
+      item.entry.offset + store::zip::kLocalHeaderSize + item.entry.name.size() + item.entry.stored_size;
   if (item.span_end - least <= kCloseEnough) return item.span_end;
   const std::uint64_t data = store::zip::data_offset(item.source->fd.get(), item.entry, item.source->limit);
   constexpr std::uint64_t kLargestDescriptor = 24;
@@ -78,12 +82,15 @@ std::uint64_t ZipStore::State::span_end_of(const Item& item) const {
 void ZipStore::State::start_session() {
   auto session = std::make_unique<Session>();
   const std::filesystem::path parent = std::filesystem::path(path).parent_path();
-  session->directory = store::Fd(::open(parent.empty() ? "." : parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  session->directory =
+      store::Fd(::open(parent.empty() ? "." : parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!session->directory.ok()) throw store::errno_error(errno, "opening the directory of the zip archive");
   session->file = std::make_unique<store::TemporaryFile>(session->directory.get());
-  if (!session->file->ok()) throw store::errno_error(session->file->error(), "making a temporary file beside the zip archive");
+  if (!session->file->ok())
+    throw store::errno_error(session->file->error(), "making a temporary file beside the zip archive");
   const int to = session->file->fd();
-  if (mode_ && ::fchmod(to, *mode_) != 0) throw store::errno_error(errno, "giving the new zip archive the old one's permissions");
+  if (mode_ && ::fchmod(to, *mode_) != 0)
+    throw store::errno_error(errno, "giving the new zip archive the old one's permissions");
 
   std::vector<ItemPtr> live;
   {
@@ -92,7 +99,8 @@ void ZipStore::State::start_session() {
       if (item->source) live.push_back(item);
   }
   live.insert(live.end(), others_.begin(), others_.end());
-  std::sort(live.begin(), live.end(), [](const ItemPtr& a, const ItemPtr& b) { return a->entry.offset < b->entry.offset; });
+  std::sort(live.begin(), live.end(),
+            [](const ItemPtr& a, const ItemPtr& b) { return a->entry.offset < b->entry.offset; });
 
   auto source = std::make_shared<Source>();
   source->fd = store::Fd(::fcntl(to, F_DUPFD_CLOEXEC, 0));
@@ -205,7 +213,9 @@ void ZipStore::State::flush() {
   const bool there = ::stat(path.c_str(), &status) == 0;
   if (!there && errno != ENOENT) throw store::errno_error(errno, "looking at the zip archive");
   if ((there ? store::generation_of(status) : Generation()) != archive_state_)
-    throw Error(ErrorCode::unavailable, "the zip archive was changed by somebody else since it was opened; what was written here is not in it");
+    throw Error(ErrorCode::unavailable,
+                "the zip archive was changed by somebody else since it was opened; what was written here is "
+                "not in it");
   if (!session_) start_session();
 
   // Nothing changes in memory before the new archive stands.
@@ -236,11 +246,13 @@ void ZipStore::State::flush() {
     }
   }
   for (const ItemPtr& item : others_) entries.push_back(&item->entry);
-  std::sort(entries.begin(), entries.end(), [](const auto* a, const auto* b) { return a->offset < b->offset; });
+  std::sort(entries.begin(), entries.end(),
+            [](const auto* a, const auto* b) { return a->offset < b->offset; });
   const std::vector<std::byte> directory = store::zip::directory_bytes(entries, end, comment_);
   store::write_at(fd, directory, end);
   // A flush that failed may have left more behind.
-  if (::ftruncate(fd, static_cast<off_t>(end + directory.size())) != 0) throw store::errno_error(errno, "cutting the zip archive");
+  if (::ftruncate(fd, static_cast<off_t>(end + directory.size())) != 0)
+    throw store::errno_error(errno, "cutting the zip archive");
   store::stamp(fd);
   store::sync_file(fd, "the zip archive");
   // From here on the session is over, whatever happens: when the rename fails the values are still readable through their source, and the

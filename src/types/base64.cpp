@@ -47,7 +47,8 @@ std::optional<std::vector<std::byte>> base64_decode(std::string_view text) {
       if (value < 0) return std::nullopt;
       group = group << 6 | static_cast<std::uint32_t>(value);
     }
-    for (std::size_t j = 0; j + 1 < letters; ++j) bytes.push_back(static_cast<std::byte>(group >> (16 - 8 * j) & 0xff));
+    for (std::size_t j = 0; j + 1 < letters; ++j)
+      bytes.push_back(static_cast<std::byte>(group >> (16 - 8 * j) & 0xff));
   }
   return bytes;
 }

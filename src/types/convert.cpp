@@ -48,10 +48,15 @@ void widen_as(const std::byte* source, const Run& run, Wide* wide) {
 
 void widen(TypeId id, const std::byte* source, const Run& run, std::int64_t* wide) {
   switch (id) {
-    case TypeId::boolean: return widen_as<std::uint8_t>(source, run, wide, [](std::uint8_t v) { return std::int64_t{v != 0}; });
+    case TypeId::boolean:
+      return widen_as<std::uint8_t>(source, run, wide, [](std::uint8_t v) { return std::int64_t{v != 0}; });
     // The low bits, sign extended; the high ones mean nothing.
-    case TypeId::int2: return widen_as<std::uint8_t>(source, run, wide, [](std::uint8_t v) { return std::int64_t{(v & 3) ^ 2} - 2; });
-    case TypeId::int4: return widen_as<std::uint8_t>(source, run, wide, [](std::uint8_t v) { return std::int64_t{(v & 15) ^ 8} - 8; });
+    case TypeId::int2:
+      return widen_as<std::uint8_t>(source, run, wide,
+                                    [](std::uint8_t v) { return std::int64_t{(v & 3) ^ 2} - 2; });
+    case TypeId::int4:
+      return widen_as<std::uint8_t>(source, run, wide,
+                                    [](std::uint8_t v) { return std::int64_t{(v & 15) ^ 8} - 8; });
     case TypeId::int8: return widen_as<std::int8_t>(source, run, wide);
     case TypeId::int16: return widen_as<std::int16_t>(source, run, wide);
     case TypeId::int32: return widen_as<std::int32_t>(source, run, wide);
@@ -61,8 +66,10 @@ void widen(TypeId id, const std::byte* source, const Run& run, std::int64_t* wid
 
 void widen(TypeId id, const std::byte* source, const Run& run, std::uint64_t* wide) {
   switch (id) {
-    case TypeId::uint2: return widen_as<std::uint8_t>(source, run, wide, [](std::uint8_t v) { return std::uint64_t{v & 3U}; });
-    case TypeId::uint4: return widen_as<std::uint8_t>(source, run, wide, [](std::uint8_t v) { return std::uint64_t{v & 15U}; });
+    case TypeId::uint2:
+      return widen_as<std::uint8_t>(source, run, wide, [](std::uint8_t v) { return std::uint64_t{v & 3U}; });
+    case TypeId::uint4:
+      return widen_as<std::uint8_t>(source, run, wide, [](std::uint8_t v) { return std::uint64_t{v & 15U}; });
     case TypeId::uint8: return widen_as<std::uint8_t>(source, run, wide);
     case TypeId::uint16: return widen_as<std::uint16_t>(source, run, wide);
     case TypeId::uint32: return widen_as<std::uint32_t>(source, run, wide);
@@ -73,13 +80,15 @@ void widen(TypeId id, const std::byte* source, const Run& run, std::uint64_t* wi
 void widen(TypeId id, const std::byte* source, const Run& run, double* wide) {
   if (id == TypeId::float64) return widen_as<double>(source, run, wide);
   if (id == TypeId::float32) return widen_as<float>(source, run, wide);
-  if (row(id).size == 2) return widen_as<std::uint16_t>(source, run, wide, [id](std::uint16_t v) { return to_double(id, v); });
+  if (row(id).size == 2)
+    return widen_as<std::uint16_t>(source, run, wide, [id](std::uint16_t v) { return to_double(id, v); });
   widen_as<std::uint8_t>(source, run, wide, [id](std::uint8_t v) { return to_double(id, v); });
 }
 
 void widen(TypeId id, const std::byte* source, const Run& run, std::complex<double>* wide) {
   if (id == TypeId::complex128) return widen_as<std::complex<double>>(source, run, wide);
-  widen_as<std::complex<float>>(source, run, wide, [](std::complex<float> v) { return std::complex<double>(v); });
+  widen_as<std::complex<float>>(source, run, wide,
+                                [](std::complex<float> v) { return std::complex<double>(v); });
 }
 
 // ---- narrowing: each function gives whether the destination type holds the value
@@ -115,7 +124,8 @@ double odd_double(std::uint64_t magnitude) {
 }
 double for_small_float(std::uint64_t value) { return odd_double(value); }
 double for_small_float(std::int64_t value) {
-  return value < 0 ? -odd_double(0 - static_cast<std::uint64_t>(value)) : odd_double(static_cast<std::uint64_t>(value));
+  return value < 0 ? -odd_double(0 - static_cast<std::uint64_t>(value))
+                   : odd_double(static_cast<std::uint64_t>(value));
 }
 double for_small_float(double value) { return value; }
 
@@ -140,7 +150,8 @@ void narrow_as(const Wide* wide, Target& target, Narrow narrow_one) {
 }
 
 template <class Int, class Wide>
-void narrow_integer(const Wide* wide, Target& target, Int low = std::numeric_limits<Int>::min(), Int high = std::numeric_limits<Int>::max()) {
+void narrow_integer(const Wide* wide, Target& target, Int low = std::numeric_limits<Int>::min(),
+                    Int high = std::numeric_limits<Int>::max()) {
   narrow_as<Int>(wide, target, [=](Wide value, Int& result) { return narrow(value, low, high, result); });
 }
 
@@ -154,12 +165,13 @@ void narrow_float(const Wide* wide, Target& target) {
 
 template <class Word, class Wide>
 void narrow_small_float(const Wide* wide, Target& target) {
-  narrow_as<Word>(wide, target, [id = target.id, f = *types::float_format(target.id)](Wide value, Word& result) {
-    const double number = for_small_float(value);
-    result = static_cast<Word>(from_double(id, number));
-    // Overflow to infinity is what such a float does; any other stand-in is an error.
-    return f.has_infinity() || types::fits(id, number);
-  });
+  narrow_as<Word>(wide, target,
+                  [id = target.id, f = *types::float_format(target.id)](Wide value, Word& result) {
+                    const double number = for_small_float(value);
+                    result = static_cast<Word>(from_double(id, number));
+                    // Overflow to infinity is what such a float does; any other stand-in is an error.
+                    return f.has_infinity() || types::fits(id, number);
+                  });
 }
 
 template <class Part, class Wide>
@@ -202,15 +214,17 @@ void narrow_block(const Wide* wide, Target& target) {
 
 void narrow_block(const std::complex<double>* wide, Target& target) {
   if (target.id == TypeId::complex128)
-    return narrow_as<std::complex<double>>(wide, target, [](std::complex<double> value, std::complex<double>& result) {
-      result = value;
-      return true;
-    });
+    return narrow_as<std::complex<double>>(wide, target,
+                                           [](std::complex<double> value, std::complex<double>& result) {
+                                             result = value;
+                                             return true;
+                                           });
   if (target.id == TypeId::complex64)
-    return narrow_as<std::complex<float>>(wide, target, [](std::complex<double> value, std::complex<float>& result) {
-      result = {static_cast<float>(value.real()), static_cast<float>(value.imag())};
-      return true;
-    });
+    return narrow_as<std::complex<float>>(
+        wide, target, [](std::complex<double> value, std::complex<float>& result) {
+          result = {static_cast<float>(value.real()), static_cast<float>(value.imag())};
+          return true;
+        });
   const bool to_bool = target.id == TypeId::boolean;
   double real[kBlock];
   std::size_t n = 0;
@@ -225,11 +239,14 @@ void narrow_block(const std::complex<double>* wide, Target& target) {
 std::string shown(std::int64_t value) { return std::to_string(value); }
 std::string shown(std::uint64_t value) { return std::to_string(value); }
 std::string shown(double value) { return Json(value).dump(); }
-std::string shown(std::complex<double> value) { return "(" + shown(value.real()) + ", " + shown(value.imag()) + ")"; }
+std::string shown(std::complex<double> value) {
+  return "(" + shown(value.real()) + ", " + shown(value.imag()) + ")";
+}
 
 template <class Wide>
-void convert_through(const DataType& from, const std::byte* source, std::int64_t source_stride, const DataType& to,
-                     std::byte* destination, std::int64_t destination_stride, std::uint64_t count) {
+void convert_through(const DataType& from, const std::byte* source, std::int64_t source_stride,
+                     const DataType& to, std::byte* destination, std::int64_t destination_stride,
+                     std::uint64_t count) {
   Wide wide[kBlock];
   for (std::uint64_t done = 0; done < count; done += kBlock) {
     const auto n = static_cast<std::size_t>(std::min<std::uint64_t>(kBlock, count - done));
@@ -238,15 +255,16 @@ void convert_through(const DataType& from, const std::byte* source, std::int64_t
     Target target{to.id(), destination + at * destination_stride, {destination_stride, n}};
     narrow_block(wide, target);
     if (target.failed < kBlock)
-      throw Error(ErrorCode::out_of_bounds, "element " + std::to_string(done + target.failed) + " is " + shown(wide[target.failed]) +
-                                                " of type " + from.name() + ", which " + to.name() + " cannot hold");
+      throw Error(ErrorCode::out_of_bounds, "element " + std::to_string(done + target.failed) + " is " +
+                                                shown(wide[target.failed]) + " of type " + from.name() +
+                                                ", which " + to.name() + " cannot hold");
   }
 }
 
 bool is_numeric(const DataType& type) { return row(type.id()).kind != Kind::other; }
 
-void copy_elements(const DataType& type, const std::byte* source, std::int64_t source_stride, std::byte* destination,
-                   std::int64_t destination_stride, std::uint64_t count) {
+void copy_elements(const DataType& type, const std::byte* source, std::int64_t source_stride,
+                   std::byte* destination, std::int64_t destination_stride, std::uint64_t count) {
   const std::size_t size = type.item_size();
   const auto dense = static_cast<std::int64_t>(size);
   if (!type.is_variable() && source_stride == dense && destination_stride == dense) {
@@ -263,13 +281,16 @@ void copy_elements(const DataType& type, const std::byte* source, std::int64_t s
 
 }  // namespace
 
-bool can_convert(const DataType& from, const DataType& to) noexcept { return from == to || (is_numeric(from) && is_numeric(to)); }
+bool can_convert(const DataType& from, const DataType& to) noexcept {
+  return from == to || (is_numeric(from) && is_numeric(to));
+}
 
-void convert_elements(const DataType& from, const std::byte* source, std::int64_t source_stride, const DataType& to,
-                      std::byte* destination, std::int64_t destination_stride, std::uint64_t count) {
+void convert_elements(const DataType& from, const std::byte* source, std::int64_t source_stride,
+                      const DataType& to, std::byte* destination, std::int64_t destination_stride,
+                      std::uint64_t count) {
   if (!can_convert(from, to))
-    throw Error(ErrorCode::unsupported, "elements of type " + from.name() + " cannot be converted to " + to.name() +
-                                            "; only booleans, numbers and equal types convert");
+    throw Error(ErrorCode::unsupported, "elements of type " + from.name() + " cannot be converted to " +
+                                            to.name() + "; only booleans, numbers and equal types convert");
   if (count == 0) return;
   if (from == to) return copy_elements(from, source, source_stride, destination, destination_stride, count);
   const auto convert = [&]<class Wide>(Wide) {

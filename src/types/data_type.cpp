@@ -108,10 +108,11 @@ namespace {
 [[noreturn]] void fail(ErrorCode code, std::string message) { throw Error(code, std::move(message)); }
 
 std::size_t checked_item_size(std::uint64_t count, std::size_t unit, const char* what) {
-  if (count == 0) fail(ErrorCode::invalid_argument, std::string(what) + " of 0 bytes: the size must be at least 1");
+  if (count == 0)
+    fail(ErrorCode::invalid_argument, std::string(what) + " of 0 bytes: the size must be at least 1");
   if (count > types::kMaxItemSize / unit)
-    fail(ErrorCode::resource_limit, std::string(what) + " of " + std::to_string(count) + " x " + std::to_string(unit) +
-                                        " bytes: one element may have at most " +
+    fail(ErrorCode::resource_limit, std::string(what) + " of " + std::to_string(count) + " x " +
+                                        std::to_string(unit) + " bytes: one element may have at most " +
                                         std::to_string(types::kMaxItemSize) + " bytes");
   return static_cast<std::size_t>(count) * unit;
 }
@@ -122,7 +123,8 @@ using Leaf = DataType::Leaf;
 void append_leaf(std::vector<Leaf>& leaves, const Leaf& leaf) {
   if (!leaves.empty()) {
     Leaf& last = leaves.back();
-    if (last.unit == leaf.unit && last.order == leaf.order && last.offset + last.count * last.unit == leaf.offset) {
+    if (last.unit == leaf.unit && last.order == leaf.order &&
+        last.offset + last.count * last.unit == leaf.offset) {
       last.count += leaf.count;
       return;
     }
@@ -140,12 +142,14 @@ void append_field_leaves(std::vector<Leaf>& leaves, const StructField& field) {
   const std::size_t size = field.type.item_size();
   // One leaf that fills the element repeats seamlessly: no loop over a large subarray of plain numbers.
   if (inner.size() == 1 && inner[0].offset == 0 && inner[0].count * inner[0].unit == size) {
-    append_leaf(leaves, {field.offset, inner[0].count * static_cast<std::size_t>(repeats), inner[0].unit, inner[0].order});
+    append_leaf(leaves, {field.offset, inner[0].count * static_cast<std::size_t>(repeats), inner[0].unit,
+                         inner[0].order});
     return;
   }
   for (std::uint64_t i = 0; i < repeats; ++i)
     for (const Leaf& leaf : inner)
-      append_leaf(leaves, {field.offset + static_cast<std::size_t>(i) * size + leaf.offset, leaf.count, leaf.unit, leaf.order});
+      append_leaf(leaves, {field.offset + static_cast<std::size_t>(i) * size + leaf.offset, leaf.count,
+                           leaf.unit, leaf.order});
 }
 
 }  // namespace
@@ -160,7 +164,8 @@ DataType::DataType() {
 DataType::DataType(TypeId id, ByteOrder order) {
   const types::TypeRow& r = row(id);
   if (r.name.empty())
-    fail(ErrorCode::invalid_argument, "this data type needs parameters: use the factory function of DataType for it");
+    fail(ErrorCode::invalid_argument,
+         "this data type needs parameters: use the factory function of DataType for it");
   auto impl = std::make_shared<Impl>();
   impl->id = id;
   impl->item_size = r.size;
@@ -189,7 +194,8 @@ DataType DataType::fixed_bytes(std::size_t bytes) {
 }
 
 DataType DataType::fixed_utf32(std::size_t code_points, ByteOrder order) {
-  if (order == ByteOrder::none) fail(ErrorCode::invalid_argument, "UTF-32 strings need a byte order, little or big");
+  if (order == ByteOrder::none)
+    fail(ErrorCode::invalid_argument, "UTF-32 strings need a byte order, little or big");
   auto impl = std::make_shared<Impl>();
   impl->id = TypeId::fixed_utf32;
   impl->order = order;
@@ -211,7 +217,8 @@ DataType DataType::timedelta64(std::string unit, std::uint32_t scale, ByteOrder 
     fail(ErrorCode::invalid_argument,
          "\"" + unit + "\" is no time unit; known are Y M W D h m s ms us ns ps fs as generic");
   if (scale == 0 || scale > 0x7fffffff)
-    fail(ErrorCode::invalid_argument, "a time scale of " + std::to_string(scale) + ": it must be from 1 to 2147483647");
+    fail(ErrorCode::invalid_argument,
+         "a time scale of " + std::to_string(scale) + ": it must be from 1 to 2147483647");
   if (order == ByteOrder::none) fail(ErrorCode::invalid_argument, "times need a byte order, little or big");
   auto impl = std::make_shared<Impl>();
   impl->id = TypeId::timedelta64;
@@ -236,21 +243,25 @@ DataType DataType::structured(std::vector<StructField> fields) {
     if (!field.name.empty() && !names.insert(field.name).second)
       fail(ErrorCode::invalid_argument, "two fields are named \"" + field.name + "\"");
     if (field.type.is_variable())
-      fail(ErrorCode::unsupported_data_type, "field \"" + field.name + "\" of a structured type is of variable length (" +
-                                                 field.type.name() + "); only fields of fixed size are supported");
+      fail(ErrorCode::unsupported_data_type,
+           "field \"" + field.name + "\" of a structured type is of variable length (" + field.type.name() +
+               "); only fields of fixed size are supported");
     const std::uint64_t field_size = field.size();
     if (field_size == 0)
-      fail(ErrorCode::invalid_argument, "field \"" + field.name + "\" of shape " + to_string(field.shape) + " holds nothing");
+      fail(ErrorCode::invalid_argument,
+           "field \"" + field.name + "\" of shape " + to_string(field.shape) + " holds nothing");
     field.offset = static_cast<std::size_t>(size);
     size = add(size, field_size, "size of a structured type");
     if (size > types::kMaxItemSize)
-      fail(ErrorCode::resource_limit, "a structured type of " + std::to_string(size) + " bytes at field \"" + field.name +
-                                          "\": one element may have at most " + std::to_string(types::kMaxItemSize) + " bytes");
+      fail(ErrorCode::resource_limit, "a structured type of " + std::to_string(size) + " bytes at field \"" +
+                                          field.name + "\": one element may have at most " +
+                                          std::to_string(types::kMaxItemSize) + " bytes");
     impl->depth = std::max(impl->depth, field.type.impl_->depth + 1);
     append_field_leaves(impl->leaves, field);
   }
   if (impl->depth > types::kMaxDepth + 1)
-    fail(ErrorCode::resource_limit, "structured types nested deeper than " + std::to_string(types::kMaxDepth));
+    fail(ErrorCode::resource_limit,
+         "structured types nested deeper than " + std::to_string(types::kMaxDepth));
   impl->item_size = static_cast<std::size_t>(size);
   impl->fields = std::move(fields);
   return DataType(std::move(impl));
@@ -259,7 +270,9 @@ DataType DataType::structured(std::vector<StructField> fields) {
 TypeId DataType::id() const noexcept { return impl_->id; }
 std::size_t DataType::item_size() const noexcept { return impl_->item_size; }
 
-std::size_t DataType::alignment() const noexcept { return is_variable() ? alignof(std::string) : row(impl_->id).unit; }
+std::size_t DataType::alignment() const noexcept {
+  return is_variable() ? alignof(std::string) : row(impl_->id).unit;
+}
 
 bool DataType::is_variable() const noexcept { return row(impl_->id).v2 == 'O'; }
 
@@ -310,7 +323,9 @@ bool DataType::operator==(const DataType& other) const noexcept {
   const Impl& a = *impl_;
   const Impl& b = *other.impl_;
   if (&a == &b) return true;
-  if (a.id != b.id || a.item_size != b.item_size || a.unit != b.unit || a.scale != b.scale || a.custom != b.custom) return false;
+  if (a.id != b.id || a.item_size != b.item_size || a.unit != b.unit || a.scale != b.scale ||
+      a.custom != b.custom)
+    return false;
   return std::equal(a.fields.begin(), a.fields.end(), b.fields.begin(), b.fields.end(),
                     [](const StructField& x, const StructField& y) {
                       return x.name == y.name && x.shape == y.shape && x.type == y.type;
@@ -350,7 +365,8 @@ struct Registry {
 };
 
 Registry& registry() {
-  static Registry& instance = *new Registry;  // never destroyed: types may be looked up while the program ends
+  static Registry& instance =
+      *new Registry;  // never destroyed: types may be looked up while the program ends
   return instance;
 }
 
@@ -372,10 +388,12 @@ std::optional<DataType> DataType::registered(std::string_view name) {
 void register_data_type(CustomType type) {
   if (type.name.empty()) fail(ErrorCode::invalid_argument, "a custom data type without a name");
   if (!type.parse_fill || !type.format_element)
-    fail(ErrorCode::invalid_argument, "custom data type \"" + type.name + "\" lacks parse_fill or format_element");
+    fail(ErrorCode::invalid_argument,
+         "custom data type \"" + type.name + "\" lacks parse_fill or format_element");
   if (!type.configuration.is_null() && !type.configuration.is_object())
     fail(ErrorCode::invalid_argument, "the configuration of custom data type \"" + type.name + "\" is a " +
-                                          std::string(type.configuration.type_name()) + ", not an object or null");
+                                          std::string(type.configuration.type_name()) +
+                                          ", not an object or null");
   checked_item_size(type.item_size, 1, "custom data type");
   bool taken = true;
   try {

@@ -16,7 +16,8 @@ namespace types {
 std::optional<std::uint64_t> decimal(std::string_view text) {
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || (text.size() > 1 && text[0] == '0')) return std::nullopt;
+  if (error != std::errc() || end != text.data() + text.size() || (text.size() > 1 && text[0] == '0'))
+    return std::nullopt;
   return value;
 }
 
@@ -36,10 +37,13 @@ DataType time_type(char kind, std::string_view rest, ByteOrder order, const std:
       unit.remove_prefix(digits);
     }
     if (normal_unit(unit).empty())
-      metadata_fail(where + ": \"" + std::string(unit) + "\" is no time unit; known are Y M W D h m s ms us ns ps fs as generic");
-    if (scale == 0 || scale > 0x7fffffff) metadata_fail(where + ": the multiplier of the unit must be from 1 to 2147483647");
+      metadata_fail(where + ": \"" + std::string(unit) +
+                    "\" is no time unit; known are Y M W D h m s ms us ns ps fs as generic");
+    if (scale == 0 || scale > 0x7fffffff)
+      metadata_fail(where + ": the multiplier of the unit must be from 1 to 2147483647");
   }
-  return (kind == 'M' ? DataType::datetime64 : DataType::timedelta64)(std::string(unit), static_cast<std::uint32_t>(scale), order);
+  return (kind == 'M' ? DataType::datetime64 : DataType::timedelta64)(
+      std::string(unit), static_cast<std::uint32_t>(scale), order);
 }
 
 std::optional<TypeId> plain_type(char kind, std::uint64_t size) {
@@ -61,16 +65,20 @@ DataType from_typestr(std::string_view text, bool order_needed) {
     rest.remove_prefix(1);
   }
   if (mark == 0 || rest.empty())
-    metadata_fail(where + " is no NumPy type string: a byte order (<, > or |), a kind letter and a size are expected, such as \"<f4\"");
+    metadata_fail(where +
+                  " is no NumPy type string: a byte order (<, > or |), a kind letter and a size are "
+                  "expected, such as \"<f4\"");
   const char kind = rest[0];
   rest.remove_prefix(1);
   if (kind == 'O') {
     // NumPy once wrote the pointer size.
-    if (!rest.empty() && rest != "4" && rest != "8") metadata_fail(where + ": an object type is written \"|O\"");
+    if (!rest.empty() && rest != "4" && rest != "8")
+      metadata_fail(where + ": an object type is written \"|O\"");
     return DataType(TypeId::object);
   }
   if (std::string_view("biufcmMSUV").find(kind) == std::string_view::npos)
-    metadata_fail(where + ": '" + shown(std::string_view(&kind, 1)) + "' is no kind letter of Zarr v2 (b i u f c m M S U V O)");
+    metadata_fail(where + ": '" + shown(std::string_view(&kind, 1)) +
+                  "' is no kind letter of Zarr v2 (b i u f c m M S U V O)");
   const std::size_t digits = std::min(rest.find_first_not_of("0123456789"), rest.size());
   const std::optional<std::uint64_t> size = decimal(rest.substr(0, digits));
   if (!size) metadata_fail(where + ": the size after '" + std::string(1, kind) + "' must be a plain number");
@@ -93,12 +101,14 @@ DataType from_typestr(std::string_view text, bool order_needed) {
     case 'U': return as_metadata(where, [&] { return DataType::fixed_utf32(*size, order); });
     default: break;
   }
-  const bool extended = (kind == 'f' && (*size == 12 || *size == 16)) || (kind == 'c' && (*size == 24 || *size == 32));
+  const bool extended =
+      (kind == 'f' && (*size == 12 || *size == 16)) || (kind == 'c' && (*size == 24 || *size == 32));
   if (extended)
     throw Error(ErrorCode::unsupported_data_type,
                 where + ": extended precision (long double) has no portable format and is not supported");
-  throw Error(ErrorCode::unsupported_data_type, where + ": there is no type of kind '" + std::string(1, kind) + "' with " +
-                                                    std::to_string(*size) + " bytes");
+  throw Error(ErrorCode::unsupported_data_type, where + ": there is no type of kind '" +
+                                                    std::string(1, kind) + "' with " + std::to_string(*size) +
+                                                    " bytes");
 }
 
 namespace {
@@ -109,7 +119,8 @@ Shape subarray_shape(const Json& json, const std::string& where) {
   Shape shape;
   auto extent = [&](const Json& value) {
     const std::optional<std::uint64_t> n = value.to_uint64();
-    if (!n || *n == 0) metadata_fail(where + ": the subarray shape " + shown(json) + " must hold positive integers");
+    if (!n || *n == 0)
+      metadata_fail(where + ": the subarray shape " + shown(json) + " must hold positive integers");
     shape.push_back(*n);
   };
   if (json.is_array()) {
@@ -122,8 +133,10 @@ Shape subarray_shape(const Json& json, const std::string& where) {
 }
 
 StructField field_from_v2(const Json& json, int depth) {
-  if (!json.is_array() || json.as_array().size() < 2 || json.as_array().size() > 3 || !json.as_array()[0].is_string())
-    metadata_fail("field " + shown(json) + " of a structured dtype: [name, dtype] or [name, dtype, shape] is expected");
+  if (!json.is_array() || json.as_array().size() < 2 || json.as_array().size() > 3 ||
+      !json.as_array()[0].is_string())
+    metadata_fail("field " + shown(json) +
+                  " of a structured dtype: [name, dtype] or [name, dtype, shape] is expected");
   const JsonArray& parts = json.as_array();
   const std::string& name = parts[0].as_string();
   StructField field;
@@ -135,13 +148,15 @@ StructField field_from_v2(const Json& json, int depth) {
 
 DataType from_v2_at(const Json& dtype, int depth) {
   if (depth > kMaxDepth)
-    throw Error(ErrorCode::resource_limit, "structured dtypes nested deeper than " + std::to_string(kMaxDepth));
+    throw Error(ErrorCode::resource_limit,
+                "structured dtypes nested deeper than " + std::to_string(kMaxDepth));
   if (dtype.is_string()) {
     if (std::optional<DataType> custom = DataType::registered(dtype.as_string())) return *custom;
     return from_typestr(dtype.as_string(), true);
   }
   if (!dtype.is_array())
-    metadata_fail("dtype " + shown(dtype) + " is a " + std::string(dtype.type_name()) + "; a string or a list of fields is expected");
+    metadata_fail("dtype " + shown(dtype) + " is a " + std::string(dtype.type_name()) +
+                  "; a string or a list of fields is expected");
   std::vector<StructField> fields;
   fields.reserve(dtype.as_array().size());
   for (const Json& field : dtype.as_array()) fields.push_back(field_from_v2(field, depth));
@@ -155,7 +170,9 @@ DataType DataType::from_v2(const Json& dtype, const Warn&) { return types::from_
 
 Json DataType::to_v2() const {
   const types::TypeRow& r = types::row(id());
-  const std::string order = byte_order() == ByteOrder::none ? "|" : byte_order() == ByteOrder::little ? "<" : ">";
+  const std::string order = byte_order() == ByteOrder::none     ? "|"
+                            : byte_order() == ByteOrder::little ? "<"
+                                                                : ">";
   switch (id()) {
     case TypeId::raw:
     case TypeId::fixed_bytes: return order + r.v2 + std::to_string(item_size());
@@ -184,7 +201,8 @@ Json DataType::to_v2() const {
     default: break;
   }
   if (!r.v2)
-    throw Error(ErrorCode::unsupported_data_type, "Zarr v2 has no way to write the data type " + name() + "; use Zarr v3");
+    throw Error(ErrorCode::unsupported_data_type,
+                "Zarr v2 has no way to write the data type " + name() + "; use Zarr v3");
   return order + r.v2 + std::to_string(r.size);
 }
 

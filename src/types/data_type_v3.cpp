@@ -14,7 +14,8 @@ namespace types {
 std::string shown(std::string_view text) {
   constexpr std::size_t kLongest = 80;
   std::string result;
-  for (char c : text.substr(0, kLongest)) result += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
+  for (char c : text.substr(0, kLongest))
+    result += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
   // Not in the middle of a UTF-8 sequence.
   if (text.size() > kLongest) {
     while (!result.empty() && (static_cast<unsigned char>(result.back()) & 0xc0) == 0x80) result.pop_back();
@@ -28,7 +29,8 @@ std::string shown(const Json& value) {
   if (value.is_array()) return "[" + std::to_string(value.as_array().size()) + " values]";
   if (value.is_object()) {
     const Json* name = value.find("name");
-    return name && name->is_string() ? "{name: " + shown(name->as_string()) + "}" : "{" + std::to_string(value.as_object().size()) + " members}";
+    return name && name->is_string() ? "{name: " + shown(name->as_string()) + "}"
+                                     : "{" + std::to_string(value.as_object().size()) + " members}";
   }
   return shown(value.dump());
 }
@@ -45,13 +47,15 @@ class Configuration {
   Configuration(const std::string& type, const Json* json, const Warn& warn) : type_(type), warn_(warn) {
     if (!json) return;
     if (!json->is_object())
-      metadata_fail("the configuration of data type " + shown(type) + " is a " + std::string(json->type_name()) + ", not an object");
+      metadata_fail("the configuration of data type " + shown(type) + " is a " +
+                    std::string(json->type_name()) + ", not an object");
     object_ = &json->as_object();
   }
 
   const Json& need(std::string_view member) {
     const Json* value = object_ ? object_->find(member) : nullptr;
-    if (!value) metadata_fail("data type " + type_ + " needs the configuration member \"" + std::string(member) + "\"");
+    if (!value)
+      metadata_fail("data type " + type_ + " needs the configuration member \"" + std::string(member) + "\"");
     known_.emplace_back(member);
     return *value;
   }
@@ -60,7 +64,8 @@ class Configuration {
     const Json& value = need(member);
     const std::optional<std::uint64_t> size = value.to_uint64();
     if (!size || *size == 0)
-      metadata_fail("\"" + std::string(member) + "\" of data type " + type_ + " is " + shown(value) + "; a positive integer is expected");
+      metadata_fail("\"" + std::string(member) + "\" of data type " + type_ + " is " + shown(value) +
+                    "; a positive integer is expected");
     return *size;
   }
 
@@ -68,7 +73,8 @@ class Configuration {
     if (!object_ || !warn_) return;
     for (const auto& [name, value] : *object_)
       if (std::find(known_.begin(), known_.end(), name) == known_.end())
-        warn_("unknown member \"" + shown(name) + "\" in the configuration of data type " + type_ + " is ignored");
+        warn_("unknown member \"" + shown(name) + "\" in the configuration of data type " + type_ +
+              " is ignored");
   }
 
  private:
@@ -93,7 +99,8 @@ StructField field_from_v3(const Json& json, const Warn& warn, int depth) {
         warn("unknown member \"" + shown(member) + "\" in a field of a struct data type is ignored");
   }
   if (!name || !type || !name->is_string())
-    metadata_fail("a field of a struct data type is " + shown(json) + "; {\"name\": string, \"data_type\": ...} is expected");
+    metadata_fail("a field of a struct data type is " + shown(json) +
+                  "; {\"name\": string, \"data_type\": ...} is expected");
   StructField field;
   field.name = name->as_string();
   field.type = from_v3_at(*type, warn, depth + 1);
@@ -102,7 +109,8 @@ StructField field_from_v3(const Json& json, const Warn& warn, int depth) {
 
 DataType struct_from_v3(Configuration& configuration, const Warn& warn, int depth) {
   const Json& list = configuration.need("fields");
-  if (!list.is_array()) metadata_fail("\"fields\" of a struct data type is a " + std::string(list.type_name()) + ", not a list");
+  if (!list.is_array())
+    metadata_fail("\"fields\" of a struct data type is a " + std::string(list.type_name()) + ", not a list");
   std::vector<StructField> fields;
   fields.reserve(list.as_array().size());
   for (const Json& json : list.as_array()) {
@@ -114,7 +122,8 @@ DataType struct_from_v3(Configuration& configuration, const Warn& warn, int dept
 
 // r<bits>; nullopt when `name` is no such thing at all.
 std::optional<DataType> bits_type(std::string_view name) {
-  if (name.size() < 2 || name[0] != 'r' || name.find_first_not_of("0123456789", 1) != std::string_view::npos) return std::nullopt;
+  if (name.size() < 2 || name[0] != 'r' || name.find_first_not_of("0123456789", 1) != std::string_view::npos)
+    return std::nullopt;
   const std::optional<std::uint64_t> bits = decimal(name.substr(1));
   if (!bits || *bits == 0 || *bits % 8 != 0)
     metadata_fail("data type \"" + shown(name) + "\": the number of bits must be a positive multiple of 8");
@@ -137,13 +146,15 @@ std::optional<DataType> simple_type(std::string_view name) {
   return bits_type(name);
 }
 
-DataType parameterised_type(const std::string& name, Configuration& configuration, const Warn& warn, int depth) {
+DataType parameterised_type(const std::string& name, Configuration& configuration, const Warn& warn,
+                            int depth) {
   if (name == "raw_bytes") return DataType::raw(configuration.need_size("length_bytes"), RawName::raw_bytes);
   if (name == "null_terminated_bytes") return DataType::fixed_bytes(configuration.need_size("length_bytes"));
   if (name == "fixed_length_utf32") {
     const std::uint64_t bytes = configuration.need_size("length_bytes");
     if (bytes % 4 != 0)
-      metadata_fail("\"length_bytes\" of data type fixed_length_utf32 is " + std::to_string(bytes) + "; a multiple of 4 is expected");
+      metadata_fail("\"length_bytes\" of data type fixed_length_utf32 is " + std::to_string(bytes) +
+                    "; a multiple of 4 is expected");
     return DataType::fixed_utf32(bytes / 4);
   }
   if (name == "numpy.datetime64" || name == "numpy.timedelta64") {
@@ -153,12 +164,14 @@ DataType parameterised_type(const std::string& name, Configuration& configuratio
                     "; one of Y M W D h m s ms us ns ps fs as generic is expected");
     const std::uint64_t scale = configuration.need_size("scale_factor");
     if (scale > 0x7fffffff)
-      metadata_fail("\"scale_factor\" of data type " + name + " is " + std::to_string(scale) + "; at most 2147483647 is allowed");
+      metadata_fail("\"scale_factor\" of data type " + name + " is " + std::to_string(scale) +
+                    "; at most 2147483647 is allowed");
     return (name == "numpy.datetime64" ? DataType::datetime64 : DataType::timedelta64)(
         unit.as_string(), static_cast<std::uint32_t>(scale), ByteOrder::little);
   }
   if (name == "struct" || name == "structured") return struct_from_v3(configuration, warn, depth);
-  throw Error(ErrorCode::unsupported_data_type, "data type \"" + shown(name) + "\" is not known to this version of Zarrive");
+  throw Error(ErrorCode::unsupported_data_type,
+              "data type \"" + shown(name) + "\" is not known to this version of Zarrive");
 }
 
 DataType from_v3_at(const Json& data_type, const Warn& warn, int depth) {
@@ -176,7 +189,8 @@ DataType from_v3_at(const Json& data_type, const Warn& warn, int depth) {
         configuration_json = &value;
       } else if (member == "must_understand") {
         if (!value.is_bool() || !value.as_bool())
-          metadata_fail("\"must_understand\" of a data type is " + shown(value) + "; a data type must always be understood");
+          metadata_fail("\"must_understand\" of a data type is " + shown(value) +
+                        "; a data type must always be understood");
       } else if (member != "name" && warn) {
         warn("unknown member \"" + shown(member) + "\" beside the name of a data type is ignored");
       }
@@ -187,11 +201,13 @@ DataType from_v3_at(const Json& data_type, const Warn& warn, int depth) {
 
   if (std::optional<DataType> custom = DataType::registered(*name)) {
     const Json& expected = custom->custom()->configuration;
-    const bool empty = !configuration_json || (configuration_json->is_object() && configuration_json->as_object().empty());
+    const bool empty =
+        !configuration_json || (configuration_json->is_object() && configuration_json->as_object().empty());
     const bool none = expected.is_null() || expected.as_object().empty();
     if (none ? !empty : !configuration_json || !(*configuration_json == expected))
       throw Error(ErrorCode::unsupported_data_type,
-                  "data type \"" + shown(*name) + "\" was registered with another configuration than this document has");
+                  "data type \"" + shown(*name) +
+                      "\" was registered with another configuration than this document has");
     return *custom;
   }
   Configuration configuration(*name, configuration_json, warn);
@@ -215,13 +231,16 @@ bool looks_like_typestr(std::string_view text) {
   if (text.empty()) return false;
   if (text[0] == '<' || text[0] == '>' || text[0] == '|') return true;
   if (text == "O") return true;
-  return text.size() > 1 && std::string_view("biufcmMSUV").find(text[0]) != std::string_view::npos && text[1] >= '0' && text[1] <= '9';
+  return text.size() > 1 && std::string_view("biufcmMSUV").find(text[0]) != std::string_view::npos &&
+         text[1] >= '0' && text[1] <= '9';
 }
 
 }  // namespace
 }  // namespace types
 
-DataType DataType::from_v3(const Json& data_type, const Warn& warn) { return types::from_v3_at(data_type, warn, 0); }
+DataType DataType::from_v3(const Json& data_type, const Warn& warn) {
+  return types::from_v3_at(data_type, warn, 0);
+}
 
 DataType DataType::parse(std::string_view text) {
   while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
@@ -241,9 +260,10 @@ DataType DataType::parse(std::string_view text) {
   if (std::optional<DataType> simple = types::simple_type(text)) return *simple;
   if (std::optional<DataType> time = types::numpy_time(text)) return *time;
   if (types::looks_like_typestr(text)) return types::from_typestr(text, false);
-  throw Error(ErrorCode::unsupported_data_type,
-              "\"" + types::shown(text) + "\" is no data type; write a name such as float32, string or datetime64[ms], a NumPy type string such "
-              "as <f4 or S5, or the JSON of a Zarr data type");
+  throw Error(ErrorCode::unsupported_data_type, "\"" + types::shown(text) +
+                                                    "\" is no data type; write a name such as float32, "
+                                                    "string or datetime64[ms], a NumPy type string such "
+                                                    "as <f4 or S5, or the JSON of a Zarr data type");
 }
 
 namespace {
@@ -260,11 +280,13 @@ Json struct_to_v3(const DataType& type) {
   JsonArray fields;
   for (const StructField& field : type.fields()) {
     if (!field.shape.empty())
-      throw Error(ErrorCode::unsupported_data_type, "field \"" + types::shown(field.name) + "\" is a subarray of shape " +
-                                                        to_string(field.shape) + ", for which Zarr v3 has no data type");
+      throw Error(ErrorCode::unsupported_data_type,
+                  "field \"" + types::shown(field.name) + "\" is a subarray of shape " +
+                      to_string(field.shape) + ", for which Zarr v3 has no data type");
     if (field.name.empty())
       throw Error(ErrorCode::unsupported_data_type,
-                  "a structured type with padding (a field without a name) has no Zarr v3 form; store its fields packed");
+                  "a structured type with padding (a field without a name) has no Zarr v3 form; store its "
+                  "fields packed");
     fields.emplace_back(JsonObject{{"name", Json(field.name)}, {"data_type", field.type.to_v3()}});
   }
   return named("struct", JsonObject{{"fields", Json(std::move(fields))}});
@@ -274,12 +296,14 @@ Json struct_to_v3(const DataType& type) {
 
 Json DataType::to_v3() const {
   switch (id()) {
-    case TypeId::raw: return raw_name() == RawName::bits ? Json(name()) : length_bytes("raw_bytes", item_size());
+    case TypeId::raw:
+      return raw_name() == RawName::bits ? Json(name()) : length_bytes("raw_bytes", item_size());
     case TypeId::fixed_bytes: return length_bytes("null_terminated_bytes", item_size());
     case TypeId::fixed_utf32: return length_bytes("fixed_length_utf32", item_size());
     case TypeId::object:
-      throw Error(ErrorCode::unsupported_data_type,
-                  "Zarr v3 has no data type for Python objects; text and bytes are written as string and bytes");
+      throw Error(
+          ErrorCode::unsupported_data_type,
+          "Zarr v3 has no data type for Python objects; text and bytes are written as string and bytes");
     case TypeId::datetime64:
     case TypeId::timedelta64:
       return named(id() == TypeId::datetime64 ? "numpy.datetime64" : "numpy.timedelta64",

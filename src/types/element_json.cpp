@@ -19,8 +19,8 @@ namespace {
 constexpr std::int64_t kNaT = std::numeric_limits<std::int64_t>::min();
 
 [[noreturn]] void refuse(const DataType& type, const Json& value, const std::string& expected) {
-  metadata_fail("the value " + shown(value) + " (" + std::string(value.type_name()) + ") is none of type " + shown(type.name()) + ": " +
-                expected + " is expected");
+  metadata_fail("the value " + shown(value) + " (" + std::string(value.type_name()) + ") is none of type " +
+                shown(type.name()) + ": " + expected + " is expected");
 }
 
 // Memory is little-endian, so the low bytes of a word are the element.
@@ -31,7 +31,9 @@ std::uint64_t load(const std::byte* element, std::size_t bytes) {
   return bits;
 }
 
-bool is_zero_number(const Json& value) { return value.is_number() && value.to_int64(true) == std::int64_t{0}; }
+bool is_zero_number(const Json& value) {
+  return value.is_number() && value.to_int64(true) == std::int64_t{0};
+}
 
 // ---- booleans and integers
 
@@ -101,7 +103,8 @@ std::uint64_t read_float(TypeId id, const DataType& type, const Json& value, con
     if (!bits && !dialect.v2()) bits = float_from_hex(id, text);
     if (!bits && dialect.v2()) {
       bits = special_bits(f, special_name(text));
-      if (bits) dialect.lenient("the value \"" + shown(text) + "\" is taken as " + std::string(special_name(text)));
+      if (bits)
+        dialect.lenient("the value \"" + shown(text) + "\" is taken as " + std::string(special_name(text)));
     }
     if (bits) return *bits;
   } else if (value.is_number()) {
@@ -131,13 +134,16 @@ Json write_float(TypeId id, const std::byte* element, const Dialect& dialect) {
   return JsonNumber{float_to_decimal(id, bits)};
 }
 
-TypeId part_of(const DataType& complex) { return complex.id() == TypeId::complex64 ? TypeId::float32 : TypeId::float64; }
+TypeId part_of(const DataType& complex) {
+  return complex.id() == TypeId::complex64 ? TypeId::float32 : TypeId::float64;
+}
 
 void read_complex(const DataType& type, const Json& value, std::byte* element, const Dialect& dialect) {
   const TypeId part = part_of(type);
   const std::size_t bytes = type.item_size() / 2;
   if (value.is_array() && value.as_array().size() == 2) {
-    for (std::size_t i = 0; i < 2; ++i) store(element + i * bytes, read_float(part, type, value.as_array()[i], dialect), bytes);
+    for (std::size_t i = 0; i < 2; ++i)
+      store(element + i * bytes, read_float(part, type, value.as_array()[i], dialect), bytes);
   } else if (dialect.v2() && value.is_number()) {
     dialect.lenient("the value " + shown(value) + " of a complex number is taken as its real part");
     store(element, read_float(part, type, value, dialect), bytes);
@@ -182,16 +188,19 @@ void read_fixed_bytes(const DataType& type, const Json& value, std::byte* elemen
   if (dialect.v2() && is_zero_number(value)) {
     dialect.lenient("the value 0 of a byte string is taken as empty");
   } else {
-    std::optional<std::vector<std::byte>> decoded = value.is_string() ? base64_decode(value.as_string()) : std::nullopt;
+    std::optional<std::vector<std::byte>> decoded =
+        value.is_string() ? base64_decode(value.as_string()) : std::nullopt;
     if (!decoded && dialect.v2() && value.is_string()) {
-      dialect.lenient("the value \"" + shown(value.as_string()) + "\" of a byte string is not base64 and is taken as plain text");
+      dialect.lenient("the value \"" + shown(value.as_string()) +
+                      "\" of a byte string is not base64 and is taken as plain text");
       decoded = raw_ascii(value.as_string());
     }
     if (!decoded) refuse(type, value, "base64 text");
     bytes = std::move(*decoded);
   }
   if (bytes.size() > type.item_size())
-    refuse(type, value, "at most " + std::to_string(type.item_size()) + " bytes, not " + std::to_string(bytes.size()));
+    refuse(type, value,
+           "at most " + std::to_string(type.item_size()) + " bytes, not " + std::to_string(bytes.size()));
   std::memset(element, 0, type.item_size());
   if (!bytes.empty()) std::memcpy(element, bytes.data(), bytes.size());
 }
@@ -207,13 +216,15 @@ void read_utf32(const DataType& type, const Json& value, std::byte* element, con
   if (dialect.v2() && is_zero_number(value)) {
     dialect.lenient("the value 0 of a text is taken as empty");
   } else {
-    std::optional<std::vector<std::uint32_t>> decoded = value.is_string() ? utf32_of(value.as_string()) : std::nullopt;
+    std::optional<std::vector<std::uint32_t>> decoded =
+        value.is_string() ? utf32_of(value.as_string()) : std::nullopt;
     if (!decoded) refuse(type, value, "UTF-8 text");
     points = std::move(*decoded);
   }
   const std::size_t most = type.item_size() / 4;
   if (points.size() > most)
-    refuse(type, value, "text of at most " + std::to_string(most) + " code points, not " + std::to_string(points.size()));
+    refuse(type, value,
+           "text of at most " + std::to_string(most) + " code points, not " + std::to_string(points.size()));
   std::memset(element, 0, type.item_size());
   if (!points.empty()) std::memcpy(element, points.data(), 4 * points.size());
 }
@@ -225,8 +236,9 @@ Json write_utf32(const DataType& type, const std::byte* element) {
   for (std::size_t i = 0; i < length; ++i) {
     const auto point = static_cast<std::uint32_t>(load(element + 4 * i, 4));
     if (!append_utf8(text, point))
-      throw Error(ErrorCode::invalid_argument, "a text of type " + type.name() + " holds " + std::to_string(point) + " at position " +
-                                                   std::to_string(i) + ", which is no Unicode character and cannot be written as JSON");
+      throw Error(ErrorCode::invalid_argument,
+                  "a text of type " + type.name() + " holds " + std::to_string(point) + " at position " +
+                      std::to_string(i) + ", which is no Unicode character and cannot be written as JSON");
   }
   return text;
 }
@@ -237,7 +249,8 @@ void read_raw(const DataType& type, const Json& value, std::byte* element, const
     std::memset(element, 0, type.item_size());
     return;
   }
-  const std::string expected = std::to_string(type.item_size()) + (type.item_size() == 1 ? " byte" : " bytes") +
+  const std::string expected = std::to_string(type.item_size()) +
+                               (type.item_size() == 1 ? " byte" : " bytes") +
                                (dialect.v2() ? " as base64" : " as a list of integers or base64");
   std::optional<std::vector<std::byte>> bytes;
   if (value.is_string()) bytes = base64_decode(value.as_string());
@@ -247,7 +260,8 @@ void read_raw(const DataType& type, const Json& value, std::byte* element, const
 }
 
 Json write_raw(const DataType& type, const std::byte* element, const Dialect& dialect) {
-  if (dialect.v2() || type.raw_name() == RawName::raw_bytes) return base64_encode({element, type.item_size()});
+  if (dialect.v2() || type.raw_name() == RawName::raw_bytes)
+    return base64_encode({element, type.item_size()});
   JsonArray list;
   list.reserve(type.item_size());
   for (std::size_t i = 0; i < type.item_size(); ++i) list.emplace_back(std::to_integer<int>(element[i]));
@@ -268,35 +282,40 @@ void swap_declared(const DataType& type, std::byte* element) {
 }
 
 // A field, or the sub-array of one as nested lists; returns the place after it.
-std::byte* read_nested(const StructField& field, std::size_t dimension, const Json& value, std::byte* at, const Dialect& dialect) {
+std::byte* read_nested(const StructField& field, std::size_t dimension, const Json& value, std::byte* at,
+                       const Dialect& dialect) {
   if (dimension == field.shape.size()) {
     read_element(field.type, value, at, dialect);
     return at + field.type.item_size();
   }
   if (!value.is_array() || value.as_array().size() != field.shape[dimension])
-    metadata_fail("the value of field \"" + shown(field.name) + "\" is " + shown(value) + "; nested lists of shape " +
-                  to_string(field.shape) + " are expected");
+    metadata_fail("the value of field \"" + shown(field.name) + "\" is " + shown(value) +
+                  "; nested lists of shape " + to_string(field.shape) + " are expected");
   for (const Json& item : value.as_array()) at = read_nested(field, dimension + 1, item, at, dialect);
   return at;
 }
 
-Json write_nested(const StructField& field, std::size_t dimension, const std::byte*& at, const Dialect& dialect) {
+Json write_nested(const StructField& field, std::size_t dimension, const std::byte*& at,
+                  const Dialect& dialect) {
   if (dimension == field.shape.size()) {
     Json json = write_element(field.type, at, dialect);
     at += field.type.item_size();
     return json;
   }
   JsonArray list;
-  for (std::uint64_t i = 0; i < field.shape[dimension]; ++i) list.push_back(write_nested(field, dimension + 1, at, dialect));
+  for (std::uint64_t i = 0; i < field.shape[dimension]; ++i)
+    list.push_back(write_nested(field, dimension + 1, at, dialect));
   return list;
 }
 
 void default_field(const StructField& field, std::byte* at) {
   std::memset(at, 0, field.size());
-  for (std::uint64_t i = 0, n = element_count(field.shape); i < n; ++i) write_default(field.type, at + i * field.type.item_size());
+  for (std::uint64_t i = 0, n = element_count(field.shape); i < n; ++i)
+    write_default(field.type, at + i * field.type.item_size());
 }
 
-void read_struct_object(const DataType& type, const JsonObject& object, std::byte* element, const Dialect& dialect) {
+void read_struct_object(const DataType& type, const JsonObject& object, std::byte* element,
+                        const Dialect& dialect) {
   std::set<std::string_view> unknown;
   for (const auto& [name, value] : object) unknown.insert(name);
   for (const StructField& field : type.fields()) {
@@ -306,25 +325,29 @@ void read_struct_object(const DataType& type, const JsonObject& object, std::byt
       unknown.erase(field.name);
     } else {
       default_field(field, element + field.offset);
-      if (!field.name.empty()) dialect.lenient("the value of field \"" + shown(field.name) + "\" is absent; its default is taken");
+      if (!field.name.empty())
+        dialect.lenient("the value of field \"" + shown(field.name) + "\" is absent; its default is taken");
     }
   }
   if (!unknown.empty())
-    metadata_fail("the value of a structured type names the field \"" + shown(*unknown.begin()) + "\", which " + shown(type.name()) +
-                  " does not have");
+    metadata_fail("the value of a structured type names the field \"" + shown(*unknown.begin()) +
+                  "\", which " + shown(type.name()) + " does not have");
 }
 
 void read_struct(const DataType& type, const Json& value, std::byte* element, const Dialect& dialect) {
-  if (value.is_object() && !dialect.v2()) return read_struct_object(type, value.as_object(), element, dialect);
+  if (value.is_object() && !dialect.v2())
+    return read_struct_object(type, value.as_object(), element, dialect);
   if (dialect.v2() && is_zero_number(value)) {
     dialect.lenient("the value 0 of a structured type is taken as zeros");
     std::memset(element, 0, type.item_size());
     return;
   }
-  const std::optional<std::vector<std::byte>> bytes = value.is_string() ? base64_decode(value.as_string()) : std::nullopt;
+  const std::optional<std::vector<std::byte>> bytes =
+      value.is_string() ? base64_decode(value.as_string()) : std::nullopt;
   if (!bytes || bytes->size() != type.item_size())
-    refuse(type, value, (dialect.v2() ? "base64 of " : "an object with a value for each field, or base64 of ") +
-                            std::to_string(type.item_size()) + " bytes");
+    refuse(type, value,
+           (dialect.v2() ? "base64 of " : "an object with a value for each field, or base64 of ") +
+               std::to_string(type.item_size()) + " bytes");
   std::memcpy(element, bytes->data(), bytes->size());
   if (dialect.v2()) swap_declared(type, element);
 }
@@ -347,8 +370,9 @@ Json write_struct(const DataType& type, const std::byte* element, const Dialect&
 void read_custom(const DataType& type, const Json& value, std::byte* element) {
   const std::vector<std::byte> bytes = type.custom()->parse_fill(value);
   if (bytes.size() != type.item_size())
-    throw Error(ErrorCode::invalid_argument, "parse_fill of custom data type " + type.name() + " gave " + std::to_string(bytes.size()) +
-                                                 " bytes; " + std::to_string(type.item_size()) + " are expected");
+    throw Error(ErrorCode::invalid_argument, "parse_fill of custom data type " + type.name() + " gave " +
+                                                 std::to_string(bytes.size()) + " bytes; " +
+                                                 std::to_string(type.item_size()) + " are expected");
   std::memcpy(element, bytes.data(), bytes.size());
 }
 
@@ -406,9 +430,11 @@ std::string read_variable(const DataType& type, const Json& value, const Dialect
     if (!value.is_string()) refuse(type, value, "a string");
     return value.as_string();
   }
-  std::optional<std::vector<std::byte>> bytes = value.is_string() ? base64_decode(value.as_string()) : byte_list(value);
+  std::optional<std::vector<std::byte>> bytes =
+      value.is_string() ? base64_decode(value.as_string()) : byte_list(value);
   if (!bytes && dialect.v2() && value.is_string()) {
-    dialect.lenient("the value \"" + shown(value.as_string()) + "\" of type bytes is not base64 and is taken as plain text");
+    dialect.lenient("the value \"" + shown(value.as_string()) +
+                    "\" of type bytes is not base64 and is taken as plain text");
     return value.as_string();
   }
   if (!bytes) refuse(type, value, "base64 text or a list of integers from 0 to 255");
@@ -420,26 +446,30 @@ Json write_variable(const DataType& type, const std::string& element, const Dial
     case TypeId::bytes: return base64_encode(std::as_bytes(std::span(element)));
     case TypeId::object: return element.empty() ? Json() : Json::parse(element);
     default:
-      if (!is_utf8(element)) throw Error(ErrorCode::invalid_argument, "a string is not UTF-8 and cannot be written as JSON");
+      if (!is_utf8(element))
+        throw Error(ErrorCode::invalid_argument, "a string is not UTF-8 and cannot be written as JSON");
       return element;
   }
 }
 
 void write_default(const DataType& type, std::byte* zeros) {
-  if (type.id() == TypeId::datetime64 || type.id() == TypeId::timedelta64) store(zeros, static_cast<std::uint64_t>(kNaT), 8);
+  if (type.id() == TypeId::datetime64 || type.id() == TypeId::timedelta64)
+    store(zeros, static_cast<std::uint64_t>(kNaT), 8);
 }
 
 }  // namespace types
 
 Json element_to_json(const DataType& type, const std::byte* element) {
   const types::Dialect dialect;
-  if (type.is_variable()) return types::write_variable(type, *reinterpret_cast<const std::string*>(element), dialect);
+  if (type.is_variable())
+    return types::write_variable(type, *reinterpret_cast<const std::string*>(element), dialect);
   return types::write_element(type, element, dialect);
 }
 
 void element_from_json(const DataType& type, const Json& value, std::byte* element) {
   const types::Dialect dialect;
-  if (type.is_variable()) *reinterpret_cast<std::string*>(element) = types::read_variable(type, value, dialect);
+  if (type.is_variable())
+    *reinterpret_cast<std::string*>(element) = types::read_variable(type, value, dialect);
   else types::read_element(type, value, element, dialect);
 }
 

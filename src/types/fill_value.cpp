@@ -47,10 +47,12 @@ FillValue FillValue::undefined(const DataType& type) {
 
 FillValue FillValue::from_bytes(const DataType& type, std::span<const std::byte> element) {
   if (type.is_variable())
-    throw Error(ErrorCode::invalid_argument, "a fill value of type " + type.name() + " is a string, not bytes: use from_string");
+    throw Error(ErrorCode::invalid_argument,
+                "a fill value of type " + type.name() + " is a string, not bytes: use from_string");
   if (element.size() != type.item_size())
-    throw Error(ErrorCode::invalid_argument, "a fill value of " + std::to_string(element.size()) + " bytes for type " + type.name() +
-                                                 ", whose elements have " + std::to_string(type.item_size()));
+    throw Error(ErrorCode::invalid_argument, "a fill value of " + std::to_string(element.size()) +
+                                                 " bytes for type " + type.name() + ", whose elements have " +
+                                                 std::to_string(type.item_size()));
   FillValue result;
   result.type_ = type;
   std::shared_ptr<std::byte> bytes = zeroed(element.size());
@@ -61,7 +63,8 @@ FillValue FillValue::from_bytes(const DataType& type, std::span<const std::byte>
 
 FillValue FillValue::from_string(const DataType& type, std::string value) {
   if (!type.is_variable())
-    throw Error(ErrorCode::invalid_argument, "a fill value of type " + type.name() + " has a fixed size: use from_bytes");
+    throw Error(ErrorCode::invalid_argument,
+                "a fill value of type " + type.name() + " has a fixed size: use from_bytes");
   if (type.id() == TypeId::string && !types::is_utf8(value))
     throw Error(ErrorCode::invalid_argument, "a fill value of type string is not UTF-8");
   FillValue result = zero(type);
@@ -69,7 +72,8 @@ FillValue FillValue::from_string(const DataType& type, std::string value) {
   return result;
 }
 
-FillValue FillValue::read(const Json& value, const DataType& type, ZarrFormat format, const DataType::Warn& warn) {
+FillValue FillValue::read(const Json& value, const DataType& type, ZarrFormat format,
+                          const DataType::Warn& warn) {
   const types::Dialect dialect{format, &warn};
   FillValue result;
   result.type_ = type;
@@ -101,7 +105,8 @@ Json FillValue::to_v2() const {
   const types::Dialect dialect{ZarrFormat::v2, nullptr};
   if (type_.is_variable()) return types::write_variable(type_, string_, dialect);
   if (!types::row(type_.id()).v2 && type_.id() != TypeId::structured && type_.id() != TypeId::custom)
-    throw Error(ErrorCode::unsupported_data_type, "Zarr v2 has no way to write a fill value of type " + type_.name());
+    throw Error(ErrorCode::unsupported_data_type,
+                "Zarr v2 has no way to write a fill value of type " + type_.name());
   return types::write_element(type_, bytes_.get(), dialect);
 }
 
@@ -109,7 +114,8 @@ Json FillValue::to_v3() const {
   if (type_.id() == TypeId::object)
     throw Error(ErrorCode::unsupported_data_type, "Zarr v3 has no way to write a fill value of type object");
   const types::Dialect dialect;
-  return type_.is_variable() ? types::write_variable(type_, string_, dialect) : types::write_element(type_, bytes_.get(), dialect);
+  return type_.is_variable() ? types::write_variable(type_, string_, dialect)
+                             : types::write_element(type_, bytes_.get(), dialect);
 }
 
 bool FillValue::is_zero() const noexcept {

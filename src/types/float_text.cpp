@@ -42,7 +42,8 @@ Decimal magnitude_of(std::string_view text) {
   bool negative = false;
   for (++at; at < text.size(); ++at) {
     if (text[at] == '-') negative = true;
-    else if (text[at] != '+' && exponent < (std::int64_t{1} << 50)) exponent = exponent * 10 + (text[at] - '0');
+    else if (text[at] != '+' && exponent < (std::int64_t{1} << 50))
+      exponent = exponent * 10 + (text[at] - '0');
   }
   result.exponent = whole + (negative ? -exponent : exponent);
   return result;
@@ -52,10 +53,12 @@ Decimal magnitude_of(std::string_view text) {
 int compare_magnitude(std::string_view text, double value) {
   // 767 significant digits write any double exactly.
   char buffer[800];
-  const auto end = std::to_chars(buffer, buffer + sizeof buffer, std::fabs(value), std::chars_format::scientific, 766);
+  const auto end =
+      std::to_chars(buffer, buffer + sizeof buffer, std::fabs(value), std::chars_format::scientific, 766);
   const Decimal a = magnitude_of(text);
   const Decimal b = magnitude_of(std::string_view(buffer, static_cast<std::size_t>(end.ptr - buffer)));
-  if (a.digits.empty() || b.digits.empty()) return static_cast<int>(!a.digits.empty()) - static_cast<int>(!b.digits.empty());
+  if (a.digits.empty() || b.digits.empty())
+    return static_cast<int>(!a.digits.empty()) - static_cast<int>(!b.digits.empty());
   if (a.exponent != b.exponent) return a.exponent < b.exponent ? -1 : 1;
   const int order = a.digits.compare(b.digits);
   return order < 0 ? -1 : order > 0 ? 1 : 0;
@@ -136,7 +139,9 @@ std::optional<std::uint64_t> float_from_decimal(TypeId id, std::string_view text
   // Most texts are far from a tie, so that the double and its neighbours agree; the exact comparison is slow.
   const double nearest = detail::double_of(text);
   const std::optional<std::uint64_t> bits = narrow(id, nearest);
-  if (bits == narrow(id, std::nextafter(nearest, -HUGE_VAL)) && bits == narrow(id, std::nextafter(nearest, HUGE_VAL))) return bits;
+  if (bits == narrow(id, std::nextafter(nearest, -HUGE_VAL)) &&
+      bits == narrow(id, std::nextafter(nearest, HUGE_VAL)))
+    return bits;
   return narrow(id, round_to_odd(text, nearest));
 }
 
@@ -145,12 +150,15 @@ std::string float_to_decimal(TypeId id, std::uint64_t bits) {
   if (id == TypeId::float64 || float_bits(id).bytes == 1) return detail::text_of(value);
   char buffer[64];
   if (id == TypeId::float32) {
-    const auto end = std::to_chars(buffer, buffer + sizeof buffer, static_cast<float>(value), std::chars_format::scientific);
-    return detail::text_of(detail::double_of(std::string_view(buffer, static_cast<std::size_t>(end.ptr - buffer))));
+    const auto end = std::to_chars(buffer, buffer + sizeof buffer, static_cast<float>(value),
+                                   std::chars_format::scientific);
+    return detail::text_of(
+        detail::double_of(std::string_view(buffer, static_cast<std::size_t>(end.ptr - buffer))));
   }
   // 16 bits: at most 5 digits tell the values apart.
   for (int digits = 0; digits < 17; ++digits) {
-    const auto end = std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::scientific, digits);
+    const auto end =
+        std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::scientific, digits);
     const std::string_view text(buffer, static_cast<std::size_t>(end.ptr - buffer));
     if (float_from_decimal(id, text) == bits) return detail::text_of(detail::double_of(text));
   }
@@ -159,7 +167,8 @@ std::string float_to_decimal(TypeId id, std::uint64_t bits) {
 
 std::optional<std::uint64_t> float_from_hex(TypeId id, std::string_view text) {
   const FloatBits f = float_bits(id);
-  if (!text.starts_with("0x") || text.size() != 2 + 2 * static_cast<std::size_t>(f.bytes)) return std::nullopt;
+  if (!text.starts_with("0x") || text.size() != 2 + 2 * static_cast<std::size_t>(f.bytes))
+    return std::nullopt;
   std::uint64_t bits = 0;
   const auto [end, error] = std::from_chars(text.data() + 2, text.data() + text.size(), bits, 16);
   if (error != std::errc() || end != text.data() + text.size() || (bits & ~f.mask)) return std::nullopt;

@@ -12,7 +12,9 @@
 
 namespace zarrive::types {
 
-[[noreturn]] inline void metadata_fail(std::string message) { throw Error(ErrorCode::invalid_metadata, std::move(message)); }
+[[noreturn]] inline void metadata_fail(std::string message) {
+  throw Error(ErrorCode::invalid_metadata, std::move(message));
+}
 
 // Untrusted text for a message: cut to a length that a person reads.
 std::string shown(std::string_view text);

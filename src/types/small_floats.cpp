@@ -72,11 +72,14 @@ double to_double(TypeId small_float, std::uint16_t bits) noexcept {
   const int exponent = (bits >> f->mantissa_bits) & ((1 << f->exponent_bits) - 1);
   const int mantissa = bits & ((1 << f->mantissa_bits) - 1);
   if (f->specials == Specials::exponent_only)
-    return bits == f->canonical_nan ? std::numeric_limits<double>::quiet_NaN() : std::ldexp(1.0, exponent - f->bias);
+    return bits == f->canonical_nan ? std::numeric_limits<double>::quiet_NaN()
+                                    : std::ldexp(1.0, exponent - f->bias);
   const double sign = (bits >> (f->bits() - 1)) & 1 ? -1.0 : 1.0;
-  if (f->specials == Specials::fnuz && bits == f->canonical_nan) return std::numeric_limits<double>::quiet_NaN();
+  if (f->specials == Specials::fnuz && bits == f->canonical_nan)
+    return std::numeric_limits<double>::quiet_NaN();
   if (f->specials == Specials::ieee && exponent == (1 << f->exponent_bits) - 1)
-    return mantissa ? std::numeric_limits<double>::quiet_NaN() : sign * std::numeric_limits<double>::infinity();
+    return mantissa ? std::numeric_limits<double>::quiet_NaN()
+                    : sign * std::numeric_limits<double>::infinity();
   if (exponent == 0) return sign * std::ldexp(mantissa, 1 - f->bias - f->mantissa_bits);
   return sign * std::ldexp((1 << f->mantissa_bits) + mantissa, exponent - f->bias - f->mantissa_bits);
 }

@@ -23,7 +23,9 @@ struct FloatFormat {
   Specials specials;
   std::uint16_t canonical_nan;  // 0 when there is none
 
-  constexpr int bits() const noexcept { return exponent_bits + mantissa_bits + (specials == Specials::exponent_only ? 0 : 1); }
+  constexpr int bits() const noexcept {
+    return exponent_bits + mantissa_bits + (specials == Specials::exponent_only ? 0 : 1);
+  }
   constexpr std::uint16_t mask() const noexcept { return static_cast<std::uint16_t>((1U << bits()) - 1); }
   constexpr bool has_nan() const noexcept { return specials != Specials::finite; }
   constexpr bool has_infinity() const noexcept { return specials == Specials::ieee; }

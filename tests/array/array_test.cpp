@@ -232,7 +232,8 @@ TEST(Array, TypedReadsNeedTheTypeOrConvert) {
   EXPECT_EQ(array.read<std::int16_t>().to_vector(), (std::vector<std::int16_t>{7, 8, 9}));
   array.write("1", std::vector<double>{1}, write);
   EXPECT_EQ(array.read<std::int16_t>().to_vector(), (std::vector<std::int16_t>{7, 1, 9}));
-  EXPECT_ERROR(array.write("1", std::vector<std::string>{"x"}, write), ErrorCode::invalid_argument, "does not convert");
+  EXPECT_ERROR(array.write("1", std::vector<std::string>{"x"}, write), ErrorCode::invalid_argument,
+               "does not convert");
 }
 
 TEST(Array, Containers) {
@@ -244,7 +245,8 @@ TEST(Array, Containers) {
   std::int32_t plain[6];
   array.read_into("...", std::span<std::int32_t>(plain));
   EXPECT_EQ(plain[5], 6);
-  EXPECT_ERROR(array.read_into("1", std::span<std::int32_t>(plain)), ErrorCode::invalid_argument, "6 elements");
+  EXPECT_ERROR(array.read_into("1", std::span<std::int32_t>(plain)), ErrorCode::invalid_argument,
+               "6 elements");
   const TypedArray<std::int32_t> typed = array.read<std::int32_t>();
   EXPECT_EQ(typed(1, 0), 4);
   EXPECT_EQ(typed.shape(), (Shape{2, 3}));
@@ -252,8 +254,10 @@ TEST(Array, Containers) {
   array.write("::-1", typed);
   EXPECT_EQ(array.read<std::int32_t>()(0, 0), 4);
   EXPECT_ERROR(array.write("0", ramp(4)), ErrorCode::invalid_argument, "4 elements");
-  EXPECT_ERROR(array.read_into("0", ArrayView(nullptr, array.data_type(), {2})), ErrorCode::invalid_argument, "shape");
-  EXPECT_ERROR(array.write("0", ArrayView(nullptr, array.data_type(), {2})), ErrorCode::invalid_argument, "shape");
+  EXPECT_ERROR(array.read_into("0", ArrayView(nullptr, array.data_type(), {2})), ErrorCode::invalid_argument,
+               "shape");
+  EXPECT_ERROR(array.write("0", ArrayView(nullptr, array.data_type(), {2})), ErrorCode::invalid_argument,
+               "shape");
 }
 
 TEST(Array, MissingChunksAreFill) {
@@ -347,7 +351,8 @@ TEST(Array, ChunkAccess) {
   EXPECT_EQ(array.read_encoded_chunk(Index{0, 0})->size(), 16u);
   EXPECT_ERROR(array.read_chunk(Index{2, 0}), ErrorCode::out_of_bounds, "[2, 2]");
   EXPECT_ERROR(array.read_chunk(Index{0}), ErrorCode::out_of_bounds, "[2, 2]");
-  EXPECT_ERROR(array.write_chunk(Index{0, 0}, ArrayView::of(values.data(), {4, 1})), ErrorCode::invalid_argument, "[4, 1]");
+  EXPECT_ERROR(array.write_chunk(Index{0, 0}, ArrayView::of(values.data(), {4, 1})),
+               ErrorCode::invalid_argument, "[4, 1]");
 }
 
 TEST(Array, SetAttributesWritesTheMetadata) {
@@ -412,7 +417,8 @@ TEST(Array, HugeSparseArraysCostWhatIsTouched) {
   Array array = create_array(counting, "a", options);
   array.write("1000000000000, 77", std::vector<std::int32_t>{5});
   counting->reset();
-  EXPECT_EQ(array.read<std::int32_t>("1000000000000, 76:79").to_vector(), (std::vector<std::int32_t>{0, 5, 0}));
+  EXPECT_EQ(array.read<std::int32_t>("1000000000000, 76:79").to_vector(),
+            (std::vector<std::int32_t>{0, 5, 0}));
   EXPECT_EQ(counting->counts().get_requests, 1u);
 }
 

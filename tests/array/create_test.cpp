@@ -27,11 +27,12 @@ std::string codec_names(const ArrayMetadata& metadata) {
 
 TEST(Create, V3DefaultsAreZarrPythons) {
   const Json document = make_metadata(basic("float32")).to_v3();
-  EXPECT_EQ(document.dump(),
-            R"({"shape": [10, 4], "data_type": "float32", "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [5, 4]}}, )"
-            R"("chunk_key_encoding": {"name": "default", "configuration": {"separator": "/"}}, "fill_value": 0.0, )"
-            R"("codecs": [{"name": "bytes", "configuration": {"endian": "little"}}, {"name": "zstd", "configuration": {"level": 0, "checksum": false}}], )"
-            R"("attributes": {}, "zarr_format": 3, "node_type": "array", "storage_transformers": []})");
+  EXPECT_EQ(
+      document.dump(),
+      R"({"shape": [10, 4], "data_type": "float32", "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [5, 4]}}, )"
+      R"("chunk_key_encoding": {"name": "default", "configuration": {"separator": "/"}}, "fill_value": 0.0, )"
+      R"("codecs": [{"name": "bytes", "configuration": {"endian": "little"}}, {"name": "zstd", "configuration": {"level": 0, "checksum": false}}], )"
+      R"("attributes": {}, "zarr_format": 3, "node_type": "array", "storage_transformers": []})");
   EXPECT_EQ(codec_names(make_metadata(basic("string"))), "vlen-utf8 zstd");
   EXPECT_EQ(codec_names(make_metadata(basic("bytes"))), "vlen-bytes zstd");
   EXPECT_TRUE(make_metadata(basic("uint8")).codecs[0].configuration.empty());
@@ -39,9 +40,10 @@ TEST(Create, V3DefaultsAreZarrPythons) {
 
 TEST(Create, V2DefaultsAreZarrPythons) {
   const ArrayMetadata metadata = make_metadata(basic("<i4", ZarrFormat::v2));
-  EXPECT_EQ(Json(metadata.to_v2_zarray()).dump({-1, true}),
-            R"({"chunks": [5, 4], "compressor": {"id": "zstd", "level": 0}, "dimension_separator": ".", "dtype": "<i4", "fill_value": 0, )"
-            R"("filters": null, "order": "C", "shape": [10, 4], "zarr_format": 2})");
+  EXPECT_EQ(
+      Json(metadata.to_v2_zarray()).dump({-1, true}),
+      R"({"chunks": [5, 4], "compressor": {"id": "zstd", "level": 0}, "dimension_separator": ".", "dtype": "<i4", "fill_value": 0, )"
+      R"("filters": null, "order": "C", "shape": [10, 4], "zarr_format": 2})");
   EXPECT_EQ(make_metadata(basic("string", ZarrFormat::v2)).filters[0].name, "vlen-utf8");
   EXPECT_EQ(make_metadata(basic("bytes", ZarrFormat::v2)).filters[0].name, "vlen-bytes");
   CreateOptions none = basic("int8", ZarrFormat::v2);
@@ -142,7 +144,8 @@ TEST(Create, DimensionNames) {
   options.format = ZarrFormat::v3;
   options.dimension_names = {std::nullopt, "x"};
   create_array(store, "b", options);
-  EXPECT_EQ(open_array(store, "b").metadata().dimension_names, (std::vector<std::optional<std::string>>{std::nullopt, "x"}));
+  EXPECT_EQ(open_array(store, "b").metadata().dimension_names,
+            (std::vector<std::optional<std::string>>{std::nullopt, "x"}));
 }
 
 // --- convert_format ---
@@ -161,7 +164,8 @@ void expect_chunks_stay(const CreateOptions& options) {
   const ArrayMetadata converted = convert_format(array.metadata(), other, &stay);
   ASSERT_TRUE(stay);
   Array copy = create_array(std::make_shared<MemoryStore>(), "b", converted);
-  for (std::uint64_t i = 0; i < 2; ++i) copy.write_encoded_chunk(Index{i, 0}, *array.read_encoded_chunk(Index{i, 0}));
+  for (std::uint64_t i = 0; i < 2; ++i)
+    copy.write_encoded_chunk(Index{i, 0}, *array.read_encoded_chunk(Index{i, 0}));
   ReadOptions as_double;
   as_double.convert = true;
   EXPECT_EQ(copy.read<double>("...", as_double).to_vector(), values) << codec_names(converted);
@@ -176,7 +180,8 @@ TEST(ConvertFormat, ChunksStay) {
       options.compressor = CodecSpec{compressor};
       options.order = order;
       expect_chunks_stay(options);
-      options.filters = {{CodecSpec{"delta", {{"dtype", "<i4"}}}, CodecSpec{"shuffle", {{"elementsize", 4}}}}};
+      options.filters = {
+          {CodecSpec{"delta", {{"dtype", "<i4"}}}, CodecSpec{"shuffle", {{"elementsize", 4}}}}};
       if (order == 'C') expect_chunks_stay(options);
     }
   }
@@ -190,7 +195,8 @@ TEST(ConvertFormat, ChunksStay) {
 TEST(ConvertFormat, SaysWhatTheOtherFormatLacks) {
   CreateOptions options = basic("float64");
   options.codecs = {{CodecSpec{"scale_offset", {{"offset", 1.0}, {"scale", 2.0}}}}};
-  EXPECT_ERROR(convert_format(make_metadata(options), ZarrFormat::v2), ErrorCode::unsupported, "scale_offset");
+  EXPECT_ERROR(convert_format(make_metadata(options), ZarrFormat::v2), ErrorCode::unsupported,
+               "scale_offset");
   options = basic("int32");
   options.chunk_grid = ChunkGrid::rectilinear({{{{5, 2}}, false}, {{{4, 1}}, false}});
   EXPECT_ERROR(convert_format(make_metadata(options), ZarrFormat::v2), ErrorCode::unsupported, "rectilinear");

@@ -18,8 +18,9 @@ namespace {
 
 // What is refused by name until it exists (sharding), or for good (pickle and the like), with the word that the error must have.
 const std::vector<std::string>& refused_names() {
-  static const std::vector<std::string> names = {"sharding_indexed", "imagecodecs_tiff", "pcodec", "optional", "zarrs.", "codec.zarrs.dev",
-                                                 "n5_default", "numcodecs.pcodec"};
+  static const std::vector<std::string> names = {"sharding_indexed", "imagecodecs_tiff", "pcodec",
+                                                 "optional",         "zarrs.",           "codec.zarrs.dev",
+                                                 "n5_default",       "numcodecs.pcodec"};
   return names;
 }
 
@@ -37,11 +38,14 @@ std::string member(const Json& line, const char* name) {
 
 std::shared_ptr<Store> open_fixture(const std::filesystem::path& root, const Json& line) {
   OpenStoreOptions options;
-  if (member(line, "path").ends_with(".zip")) options.zip_folder = "";  // nodes are given from the root of the zip
+  if (member(line, "path").ends_with(".zip"))
+    options.zip_folder = "";  // nodes are given from the root of the zip
   return open_store((root / member(line, "path")).string(), options);
 }
 
-ZarrFormat format_of(const Json& line) { return line.find("zarr_format")->to_int64() == 2 ? ZarrFormat::v2 : ZarrFormat::v3; }
+ZarrFormat format_of(const Json& line) {
+  return line.find("zarr_format")->to_int64() == 2 ? ZarrFormat::v2 : ZarrFormat::v3;
+}
 
 // Nodes without a document of their own are found through the consolidated metadata of the root.
 Node open_line(const std::filesystem::path& root, const Json& line) {
@@ -86,20 +90,24 @@ void check_array(const std::filesystem::path& root, const Json& line, Tally& tal
       return;
     }
     EXPECT_EQ(array.shape(), shape);
-    std::set<std::string> allowed{digest_of_values ? digest_of_values->as_string() : digest_of_bytes->as_string()};
+    std::set<std::string> allowed{digest_of_values ? digest_of_values->as_string()
+                                                   : digest_of_bytes->as_string()};
     allowed.merge(string_set(line.find("also_sha256")));
     const std::string found = digest(values, digest_of_values != nullptr);
-    EXPECT_TRUE(allowed.contains(found)) << "values differ: first is " << element_to_json(values.type(), values.view().data).dump()
-                                         << ", expected " << line.find("first")->dump();
+    EXPECT_TRUE(allowed.contains(found))
+        << "values differ: first is " << element_to_json(values.type(), values.view().data).dump()
+        << ", expected " << line.find("first")->dump();
     ++tally.equal;
   } catch (const Error& error) {
     if (!expect.empty()) {
       ++tally.failed_as_expected;
       return;
     }
-    const bool unsupported = error.code() == ErrorCode::unsupported_codec || error.code() == ErrorCode::unsupported_data_type;
+    const bool unsupported =
+        error.code() == ErrorCode::unsupported_codec || error.code() == ErrorCode::unsupported_data_type;
     bool known = false;
-    for (const std::string& name : refused_names()) known = known || error.message().find(name) != std::string::npos;
+    for (const std::string& name : refused_names())
+      known = known || error.message().find(name) != std::string::npos;
     EXPECT_TRUE(unsupported && known) << error.what();
     ++tally.refused;
   }
@@ -111,8 +119,9 @@ void check_group(const std::filesystem::path& root, const Json& line, Tally& tal
     GroupOpenOptions options;
     options.format = format_of(line);
     options.consolidated = line.find("only_consolidated") ? Consolidated::automatic : Consolidated::never;
-    const Group group = line.find("only_consolidated") ? std::get<Group>(open_line(root, line))
-                                                       : open_group(open_fixture(root, line), member(line, "node"), options);
+    const Group group = line.find("only_consolidated")
+                            ? std::get<Group>(open_line(root, line))
+                            : open_group(open_fixture(root, line), member(line, "node"), options);
     std::set<std::string> children, attributes;
     for (const NodeInfo& child : group.children()) children.insert(child.name);
     for (const auto& [name, value] : group.attributes()) attributes.insert(name);
@@ -122,7 +131,9 @@ void check_group(const std::filesystem::path& root, const Json& line, Tally& tal
       std::set<std::string> consolidated;
       GroupOpenOptions required = options;
       required.consolidated = Consolidated::require;
-      for (const NodeInfo& child : open_group(open_fixture(root, line), member(line, "node"), required).children()) consolidated.insert(child.name);
+      for (const NodeInfo& child :
+           open_group(open_fixture(root, line), member(line, "node"), required).children())
+        consolidated.insert(child.name);
       EXPECT_EQ(consolidated, string_set(names));
     }
     ++tally.groups;
@@ -143,8 +154,8 @@ Tally check_all(const std::filesystem::path& root) {
     if (kind == "array") check_array(root, line, tally);
     if (kind == "group") check_group(root, line, tally);
   }
-  std::printf("fixtures: %d arrays equal, %d refused by name, %d groups, %d failed as they must\n", tally.equal, tally.refused, tally.groups,
-              tally.failed_as_expected);
+  std::printf("fixtures: %d arrays equal, %d refused by name, %d groups, %d failed as they must\n",
+              tally.equal, tally.refused, tally.groups, tally.failed_as_expected);
   return tally;
 }
 

@@ -14,7 +14,9 @@ class GroupTest : public testing::TestWithParam<ZarrFormat> {
  protected:
   ZarrFormat format() const { return GetParam(); }
   bool v2() const { return format() == ZarrFormat::v2; }
-  Group make_root(JsonObject attributes = {}) { return create_group(store_, "", {format(), std::move(attributes), false}); }
+  Group make_root(JsonObject attributes = {}) {
+    return create_group(store_, "", {format(), std::move(attributes), false});
+  }
   CreateOptions small() const {
     CreateOptions options;
     options.shape = {4};
@@ -24,7 +26,8 @@ class GroupTest : public testing::TestWithParam<ZarrFormat> {
   }
   void put(const std::string& key, const std::string& text) { store_->set(key, Buffer::from_string(text)); }
 
-  std::shared_ptr<CountingStore> store_ = std::make_shared<CountingStore>(std::make_shared<MemoryStore>("mem"));
+  std::shared_ptr<CountingStore> store_ =
+      std::make_shared<CountingStore>(std::make_shared<MemoryStore>("mem"));
 };
 
 std::vector<std::string> names(const std::vector<NodeInfo>& nodes) {
@@ -64,7 +67,8 @@ TEST_P(GroupTest, ParentsAreMadeAndArraysHaveNoChildren) {
   create_array(store_, "x/y/z", options);
   EXPECT_EQ(walked(open_group(store_)), (std::vector<std::string>{"x", "x/y", "x/y/z"}));
   EXPECT_ERROR(create_array(store_, "x/y/z/w", options), ErrorCode::invalid_argument, "is an array");
-  EXPECT_ERROR(create_group(store_, "x/y/z/v/w", {format(), {}, false}), ErrorCode::invalid_argument, "is an array");
+  EXPECT_ERROR(create_group(store_, "x/y/z/v/w", {format(), {}, false}), ErrorCode::invalid_argument,
+               "is an array");
 }
 
 TEST_P(GroupTest, ExistingNodesAreKeptUnlessOverwritten) {
@@ -142,7 +146,8 @@ TEST_P(GroupTest, ConsolidatedMetadataSavesAllFurtherRequests) {
 
 TEST_P(GroupTest, ConsolidatedCanBeRequired) {
   make_root();
-  EXPECT_ERROR(open_group(store_, "", {{}, {}, Consolidated::require}), ErrorCode::not_found, "consolidate_metadata");
+  EXPECT_ERROR(open_group(store_, "", {{}, {}, Consolidated::require}), ErrorCode::not_found,
+               "consolidate_metadata");
 }
 
 TEST_P(GroupTest, SettingAttributesKeepsConsolidatedMetadata) {
@@ -216,7 +221,10 @@ TEST(Hierarchy, NamesThatV3Forbids) {
 
 TEST(Hierarchy, DraftsOfV3AreRefused) {
   auto store = std::make_shared<MemoryStore>();
-  store->set("zarr.json", Buffer::from_string(R"({"zarr_format": "https://purl.org/zarr/spec/protocol/core/3.0", "metadata_encoding": "x"})"));
+  store->set(
+      "zarr.json",
+      Buffer::from_string(
+          R"({"zarr_format": "https://purl.org/zarr/spec/protocol/core/3.0", "metadata_encoding": "x"})"));
   EXPECT_ERROR(open_node(store), ErrorCode::invalid_metadata, "draft");
 }
 

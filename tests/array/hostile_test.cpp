@@ -65,26 +65,32 @@ std::string v3(const std::map<std::string, std::string>& changes) {
       {"fill_value", "0"},
       {"codecs", R"([{"name": "bytes"}])"}};
   for (const auto& [name, value] : sound) document.set(name, Json::parse(value));
-  for (const auto& [name, value] : changes) value.empty() ? void(document.erase(name)) : void(document.set(name, Json::parse(value)));
+  for (const auto& [name, value] : changes)
+    value.empty() ? void(document.erase(name)) : void(document.set(name, Json::parse(value)));
   return Json(std::move(document)).dump();
 }
 
 std::string v2(const std::map<std::string, std::string>& changes) {
   JsonObject document;
-  const std::pair<const char*, const char*> sound[] = {{"zarr_format", "2"}, {"shape", "[4]"},      {"chunks", "[4]"}, {"dtype", "\"|u1\""},
-                                                       {"compressor", "null"}, {"fill_value", "0"}, {"order", "\"C\""}, {"filters", "null"}};
+  const std::pair<const char*, const char*> sound[] = {
+      {"zarr_format", "2"},   {"shape", "[4]"},    {"chunks", "[4]"},  {"dtype", "\"|u1\""},
+      {"compressor", "null"}, {"fill_value", "0"}, {"order", "\"C\""}, {"filters", "null"}};
   for (const auto& [name, value] : sound) document.set(name, Json::parse(value));
-  for (const auto& [name, value] : changes) value.empty() ? void(document.erase(name)) : void(document.set(name, Json::parse(value)));
+  for (const auto& [name, value] : changes)
+    value.empty() ? void(document.erase(name)) : void(document.set(name, Json::parse(value)));
   return Json(std::move(document)).dump();
 }
 
 const char* kHuge = "18446744073709551615";
 
-std::string grid(const std::string& chunk_shape) { return R"({"name": "regular", "configuration": {"chunk_shape": )" + chunk_shape + "}}"; }
+std::string grid(const std::string& chunk_shape) {
+  return R"({"name": "regular", "configuration": {"chunk_shape": )" + chunk_shape + "}}";
+}
 std::string chain(const std::string& codecs) { return R"([{"name": "bytes"}, )" + codecs + "]"; }
 
 TEST(Hostile, SoundDocumentsOfThisTestAreRead) {
-  for (const auto& [key, text] : {std::pair<std::string, std::string>{"zarr.json", v3({})}, {".zarray", v2({})}}) {
+  for (const auto& [key, text] :
+       {std::pair<std::string, std::string>{"zarr.json", v3({})}, {".zarray", v2({})}}) {
     auto memory = std::make_shared<MemoryStore>();
     memory->set(key, Buffer::from_string(text));
     EXPECT_NO_THROW(read_something(memory));
@@ -106,15 +112,21 @@ TEST(Hostile, V3Documents) {
       {{"chunk_grid", grid("[-4]")}},
       {{"chunk_grid", grid("[]")}},
       {{"chunk_grid", R"({"name": "hexagonal"})"}},
-      {{"chunk_grid", R"({"name": "rectilinear", "configuration": {"kind": "inline", "chunk_shapes": [[1, 1]]}})"}},
-      {{"chunk_grid", R"({"name": "rectilinear", "configuration": {"kind": "inline", "chunk_shapes": [[[1, 18446744073709551615], [1, 18446744073709551615]]]}})"}},
-      {{"chunk_grid", R"({"name": "rectilinear", "configuration": {"kind": "inline", "chunk_shapes": [[0, 4]]}})"}},
+      {{"chunk_grid",
+        R"({"name": "rectilinear", "configuration": {"kind": "inline", "chunk_shapes": [[1, 1]]}})"}},
+      {{"chunk_grid",
+        R"({"name": "rectilinear", "configuration": {"kind": "inline", "chunk_shapes": [[[1, 18446744073709551615], [1, 18446744073709551615]]]}})"}},
+      {{"chunk_grid",
+        R"({"name": "rectilinear", "configuration": {"kind": "inline", "chunk_shapes": [[0, 4]]}})"}},
       {{"data_type", "\"uint7\""}},
       {{"data_type", "\"r7\""}},
       {{"data_type", "\"r99999999999999999999\""}},
       {{"data_type", "\"r8589934592\""}, {"fill_value", "[0]"}},
-      {{"data_type", R"({"name": "fixed_length_utf32", "configuration": {"length_bytes": 5}})"}, {"fill_value", "\"\""}},
-      {{"data_type", R"({"name": "null_terminated_bytes", "configuration": {"length_bytes": 9223372036854775807}})"}, {"fill_value", "\"\""}},
+      {{"data_type", R"({"name": "fixed_length_utf32", "configuration": {"length_bytes": 5}})"},
+       {"fill_value", "\"\""}},
+      {{"data_type",
+        R"({"name": "null_terminated_bytes", "configuration": {"length_bytes": 9223372036854775807}})"},
+       {"fill_value", "\"\""}},
       {{"data_type", R"({"name": "struct", "configuration": {"fields": []}})"}, {"fill_value", "{}"}},
       {{"fill_value", "256"}},
       {{"fill_value", "-1"}},
@@ -126,10 +138,15 @@ TEST(Hostile, V3Documents) {
       {{"codecs", R"([{"name": "zstd"}])"}},
       {{"codecs", R"([{"name": "bytes"}, {"name": "transpose", "configuration": {"order": [0]}}])"}},
       {{"codecs", R"([{"name": "transpose", "configuration": {"order": [1]}}, {"name": "bytes"}])"}},
-      {{"codecs", R"([{"name": "transpose", "configuration": {"order": [18446744073709551615]}}, {"name": "bytes"}])"}},
+      {{"codecs",
+        R"([{"name": "transpose", "configuration": {"order": [18446744073709551615]}}, {"name": "bytes"}])"}},
       {{"codecs", chain(R"({"name": "gzip", "configuration": {"level": 99}})")}},
-      {{"codecs", chain(R"({"name": "blosc", "configuration": {"cname": "acme", "clevel": 5, "shuffle": "noshuffle", "blocksize": 0}})")}},
-      {{"codecs", chain(R"({"name": "blosc", "configuration": {"cname": "lz4", "clevel": 5, "shuffle": "shuffle", "typesize": -1, "blocksize": 0}})")}},
+      {{"codecs",
+        chain(
+            R"({"name": "blosc", "configuration": {"cname": "acme", "clevel": 5, "shuffle": "noshuffle", "blocksize": 0}})")}},
+      {{"codecs",
+        chain(
+            R"({"name": "blosc", "configuration": {"cname": "lz4", "clevel": 5, "shuffle": "shuffle", "typesize": -1, "blocksize": 0}})")}},
       {{"codecs", chain(R"({"name": "nowhere"})")}},
       {{"codecs", chain(R"({"name": "numcodecs.pcodec"})")}},
       {{"codecs", chain("7")}},
@@ -143,7 +160,8 @@ TEST(Hostile, V3Documents) {
       {{"attributes", "7"}},
       {{"acme_extension", R"({"name": "x"})"}},
   };
-  for (const auto& changes : cases) expect_error({{"zarr.json", v3(changes)}}, changes.begin()->first + " " + changes.begin()->second);
+  for (const auto& changes : cases)
+    expect_error({{"zarr.json", v3(changes)}}, changes.begin()->first + " " + changes.begin()->second);
 }
 
 TEST(Hostile, V2Documents) {
@@ -169,7 +187,8 @@ TEST(Hostile, V2Documents) {
       {{"shape", ""}},
       {{"filters", ""}},
   };
-  for (const auto& changes : cases) expect_error({{".zarray", v2(changes)}}, changes.begin()->first + " " + changes.begin()->second);
+  for (const auto& changes : cases)
+    expect_error({{".zarray", v2(changes)}}, changes.begin()->first + " " + changes.begin()->second);
 }
 
 TEST(Hostile, Text) {
@@ -183,9 +202,13 @@ TEST(Hostile, Text) {
     expect_error({{key, std::string("\0\0\0", 3)}}, "binary");
   }
   expect_error({{".zgroup", R"({"zarr_format": 2})"}, {".zattrs", "[1]"}}, "attributes that are a list");
-  expect_error({{".zgroup", R"({"zarr_format": 2})"}, {".zmetadata", R"({"zarr_consolidated_format": 2, "metadata": {}})"}}, "consolidated 2");
-  expect_error({{"zarr.json", R"({"zarr_format": 3, "node_type": "group", "consolidated_metadata": {"kind": "acme", "must_understand": false, "metadata": {}}})"}},
-               "consolidated kind");
+  expect_error({{".zgroup", R"({"zarr_format": 2})"},
+                {".zmetadata", R"({"zarr_consolidated_format": 2, "metadata": {}})"}},
+               "consolidated 2");
+  expect_error(
+      {{"zarr.json",
+        R"({"zarr_format": 3, "node_type": "group", "consolidated_metadata": {"kind": "acme", "must_understand": false, "metadata": {}}})"}},
+      "consolidated kind");
 }
 
 // Chunks that are cut off, altered or too long, through every codec: an Error, or (without a checksum) some values; never more.
@@ -196,15 +219,19 @@ TEST(Hostile, AlteredChunks) {
     std::string codecs;  // v3 codecs, or v2 compressor
   };
   std::vector<Case> cases;
-  for (const char* codecs : {R"({"name": "zstd"})", R"({"name": "gzip", "configuration": {"level": 1}})", R"({"name": "crc32c"})",
-                             R"({"name": "blosc", "configuration": {"cname": "lz4", "clevel": 5, "shuffle": "shuffle", "typesize": 4, "blocksize": 0}})",
-                             R"({"name": "blosc", "configuration": {"cname": "zstd", "clevel": 5, "shuffle": "bitshuffle", "typesize": 4, "blocksize": 0}})",
-                             R"({"name": "numcodecs.lz4"})", R"({"name": "numcodecs.bz2"})", R"({"name": "numcodecs.lzma"})", R"({"name": "numcodecs.zlib"})",
-                             R"({"name": "gzip", "configuration": {"level": 1}}, {"name": "zstd"}, {"name": "crc32c"})"}) {
+  for (
+      const char* codecs :
+      {R"({"name": "zstd"})", R"({"name": "gzip", "configuration": {"level": 1}})", R"({"name": "crc32c"})",
+       R"({"name": "blosc", "configuration": {"cname": "lz4", "clevel": 5, "shuffle": "shuffle", "typesize": 4, "blocksize": 0}})",
+       R"({"name": "blosc", "configuration": {"cname": "zstd", "clevel": 5, "shuffle": "bitshuffle", "typesize": 4, "blocksize": 0}})",
+       R"({"name": "numcodecs.lz4"})", R"({"name": "numcodecs.bz2"})", R"({"name": "numcodecs.lzma"})",
+       R"({"name": "numcodecs.zlib"})",
+       R"({"name": "gzip", "configuration": {"level": 1}}, {"name": "zstd"}, {"name": "crc32c"})"}) {
     cases.push_back({"int32", ZarrFormat::v3, codecs});
     cases.push_back({"string", ZarrFormat::v3, codecs});
   }
-  for (const char* compressor : {"zstd", "zlib", "blosc", "lz4", "base64", "fletcher32"}) cases.push_back({"int32", ZarrFormat::v2, compressor});
+  for (const char* compressor : {"zstd", "zlib", "blosc", "lz4", "base64", "fletcher32"})
+    cases.push_back({"int32", ZarrFormat::v2, compressor});
   std::mt19937_64 random(5);
   const std::size_t before = peak_memory();
   std::uint64_t errors = 0;
@@ -221,7 +248,8 @@ TEST(Hostile, AlteredChunks) {
       const Json list = Json::parse("[" + c.codecs + "]");
       for (const Json& codec : list.as_array()) {
         const Json* configuration = codec.find("configuration");
-        chain.push_back({codec.find("name")->as_string(), configuration ? configuration->as_object() : JsonObject{}});
+        chain.push_back(
+            {codec.find("name")->as_string(), configuration ? configuration->as_object() : JsonObject{}});
       }
       options.codecs = chain;
     }
@@ -247,7 +275,8 @@ TEST(Hostile, AlteredChunks) {
     for (int i = 0; i < 40; ++i) try_chunk(sound.substr(0, random() % sound.size()), true);
     for (int i = 0; i < 80; ++i) {
       std::string altered = sound;
-      for (std::uint64_t n = 1 + random() % 4; n > 0; --n) altered[random() % altered.size()] ^= static_cast<char>(1 << random() % 8);
+      for (std::uint64_t n = 1 + random() % 4; n > 0; --n)
+        altered[random() % altered.size()] ^= static_cast<char>(1 << random() % 8);
       try_chunk(altered, false);
     }
     for (int i = 0; i < 10; ++i) {  // the first bytes hold sizes
@@ -266,12 +295,16 @@ TEST(Hostile, AlteredChunks) {
 TEST(Hostile, EnormousChunks) {
   for (const char* edge : {"1099511627776", "4611686018427387904", "9223372036854775807"}) {
     auto memory = std::make_shared<MemoryStore>();
-    memory->set("zarr.json", Buffer::from_string(v3({{"shape", "[1]"}, {"chunk_grid", grid(std::string("[") + edge + "]")}})));
+    memory->set(
+        "zarr.json",
+        Buffer::from_string(v3({{"shape", "[1]"}, {"chunk_grid", grid(std::string("[") + edge + "]")}})));
     EXPECT_EQ(open_array(memory).read<std::uint8_t>()[0], 0);
     memory->set("c/0", Buffer::from_string("abc"));
     EXPECT_THROW(open_array(memory).read(), Error) << edge;
     EXPECT_THROW(open_array(memory).write("0", std::vector<std::uint8_t>{1}), Error) << edge;
-    memory->set("zarr.json", Buffer::from_string(v3({{"shape", "[1]"}, {"codecs", chain(R"({"name": "zstd"})")}, {"chunk_grid", grid(std::string("[") + edge + "]")}})));
+    memory->set("zarr.json", Buffer::from_string(v3({{"shape", "[1]"},
+                                                     {"codecs", chain(R"({"name": "zstd"})")},
+                                                     {"chunk_grid", grid(std::string("[") + edge + "]")}})));
     EXPECT_THROW(open_array(memory).read(), Error) << edge;
   }
 }

@@ -21,11 +21,39 @@ using Elements = std::vector<std::string>;  // each element's bytes (or its stri
 std::uint64_t pick(Random& random, std::uint64_t count) { return random() % count; }
 
 const std::vector<std::string>& type_names() {
-  static const std::vector<std::string> names = {
-      "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64", "complex64",
-      "complex128", ">i2", ">f4", ">f8", ">c16", "|V5", "|S3", "<U2", ">U2", "string", "bytes", "<M8[ms]", ">m8[10us]", "bfloat16",
-      "float8_e4m3", "float8_e5m2", "int4", "uint2",
-      R"([["a", "|u1"], ["b", ">i2"], ["c", "<f8", [2]]])", R"([["x", "<f4"], ["y", [["z", "<i4"], ["s", "|S2"]]]])"};
+  static const std::vector<std::string> names = {"bool",
+                                                 "int8",
+                                                 "int16",
+                                                 "int32",
+                                                 "int64",
+                                                 "uint8",
+                                                 "uint16",
+                                                 "uint32",
+                                                 "uint64",
+                                                 "float16",
+                                                 "float32",
+                                                 "float64",
+                                                 "complex64",
+                                                 "complex128",
+                                                 ">i2",
+                                                 ">f4",
+                                                 ">f8",
+                                                 ">c16",
+                                                 "|V5",
+                                                 "|S3",
+                                                 "<U2",
+                                                 ">U2",
+                                                 "string",
+                                                 "bytes",
+                                                 "<M8[ms]",
+                                                 ">m8[10us]",
+                                                 "bfloat16",
+                                                 "float8_e4m3",
+                                                 "float8_e5m2",
+                                                 "int4",
+                                                 "uint2",
+                                                 R"([["a", "|u1"], ["b", ">i2"], ["c", "<f8", [2]]])",
+                                                 R"([["x", "<f4"], ["y", [["z", "<i4"], ["s", "|S2"]]]])"};
   return names;
 }
 
@@ -125,13 +153,15 @@ Selection random_selection(Random& random, const Shape& shape) {
   // an ellipsis that stands for one dimension must be the only thing missing
   std::size_t given = 0;
   bool ellipsis = false;
-  for (const SelectionItem& item : items) std::holds_alternative<Ellipsis>(item) ? void(ellipsis = true) : void(++given);
+  for (const SelectionItem& item : items)
+    std::holds_alternative<Ellipsis>(item) ? void(ellipsis = true) : void(++given);
   if (!ellipsis && pick(random, 3) == 0 && !items.empty()) items.pop_back();
   return Selection(items);
 }
 
 // A view of the given shape over memory with random order of dimensions, gaps and directions. Fixed-size types only.
-ArrayView random_layout(Random& random, const DataType& type, const Shape& shape, std::vector<std::byte>& memory) {
+ArrayView random_layout(Random& random, const DataType& type, const Shape& shape,
+                        std::vector<std::byte>& memory) {
   std::vector<std::size_t> order(shape.size());
   for (std::size_t d = 0; d < order.size(); ++d) order[d] = d;
   std::shuffle(order.begin(), order.end(), random);
@@ -178,7 +208,8 @@ void choose_v3_codecs(Random& random, CreateOptions& options) {
   }
   const DataType& type = options.data_type.type;
   if (!type.is_variable() && pick(random, 3) == 0 && type.id() != TypeId::structured)
-    chain.push_back(type.swap_unit() > 1 ? codecs::bytes(pick(random, 2) ? ByteOrder::big : ByteOrder::little) : CodecSpec{"bytes"});
+    chain.push_back(type.swap_unit() > 1 ? codecs::bytes(pick(random, 2) ? ByteOrder::big : ByteOrder::little)
+                                         : CodecSpec{"bytes"});
   switch (pick(random, 6)) {
     case 0: chain.push_back(codecs::zstd(3, pick(random, 2))); break;
     case 1: chain.push_back(codecs::gzip(1)); break;
@@ -219,7 +250,8 @@ CreateOptions random_array(Random& random, const DataType& type, ZarrFormat form
     options.chunks.push_back(1 + pick(random, 6));
   }
   if (ndim == 0) options.chunks = {};
-  if (format == ZarrFormat::v3 && ndim > 0 && pick(random, 4) == 0) options.chunk_grid = random_rectilinear(random, options.shape);
+  if (format == ZarrFormat::v3 && ndim > 0 && pick(random, 4) == 0)
+    options.chunk_grid = random_rectilinear(random, options.shape);
   format == ZarrFormat::v2 ? choose_v2_codecs(random, options) : choose_v3_codecs(random, options);
   return options;
 }
@@ -231,14 +263,18 @@ class Model {
     // A fill value of random bits half of the time.
     const std::string element = random_element(random, type);
     if (pick(random, 2)) {
-      metadata_.fill_value = type.is_variable() ? FillValue::from_string(type, element)
-                                                : FillValue::from_bytes(type, std::as_bytes(std::span(element)));
-      if (metadata_.format == ZarrFormat::v2) metadata_.fill_value = FillValue::from_v2(metadata_.fill_value.to_v2(), type);
+      metadata_.fill_value = type.is_variable()
+                                 ? FillValue::from_string(type, element)
+                                 : FillValue::from_bytes(type, std::as_bytes(std::span(element)));
+      if (metadata_.format == ZarrFormat::v2)
+        metadata_.fill_value = FillValue::from_v2(metadata_.fill_value.to_v2(), type);
     }
     array_.emplace(create_array(store_, "a", metadata_));
     const FillValue& fill = metadata_.fill_value;
     const std::string fill_element =
-        type.is_variable() ? fill.string() : std::string(reinterpret_cast<const char*>(fill.bytes().data()), fill.bytes().size());
+        type.is_variable()
+            ? fill.string()
+            : std::string(reinterpret_cast<const char*>(fill.bytes().data()), fill.bytes().size());
     pool_ = {fill_element};
     for (int i = 0; i < 6; ++i) pool_.push_back(random_element(random, type));
     elements_.assign(static_cast<std::size_t>(element_count(metadata_.shape)), fill_element);
@@ -256,8 +292,11 @@ class Model {
     const ResolvedSelection resolved = resolve(selection, metadata_.shape);
     const Shape shape = resolved.result_shape();
     std::vector<std::byte> memory;
-    NDArray owned = NDArray::allocate(metadata_.data_type, metadata_.data_type.is_variable() ? shape : Shape{});
-    const ArrayView source = metadata_.data_type.is_variable() ? owned.view() : random_layout(random_, metadata_.data_type, shape, memory);
+    NDArray owned =
+        NDArray::allocate(metadata_.data_type, metadata_.data_type.is_variable() ? shape : Shape{});
+    const ArrayView source = metadata_.data_type.is_variable()
+                                 ? owned.view()
+                                 : random_layout(random_, metadata_.data_type, shape, memory);
     const std::vector<std::uint64_t> positions = selected(resolved, metadata_.shape);
     const bool constant = pick(random_, 4) == 0;
     const std::string& one = pool_[pick(random_, 2)];
@@ -291,13 +330,16 @@ class Model {
     }
     ASSERT_EQ(view.shape, resolved.result_shape());
     each(view, [&](std::uint64_t i, std::byte* at) {
-      ASSERT_EQ(element_at(view, at), elements_[positions[i]]) << "selection " << selection.to_string() << ", element " << i;
+      ASSERT_EQ(element_at(view, at), elements_[positions[i]])
+          << "selection " << selection.to_string() << ", element " << i;
     });
   }
 
   void read_all() {
     const NDArray result = array_->read();
-    each(result.view(), [&](std::uint64_t i, std::byte* at) { ASSERT_EQ(element_at(result.view(), at), elements_[i]) << "element " << i; });
+    each(result.view(), [&](std::uint64_t i, std::byte* at) {
+      ASSERT_EQ(element_at(result.view(), at), elements_[i]) << "element " << i;
+    });
   }
 
  private:
@@ -326,12 +368,14 @@ TEST(Model, RandomArraysEqualADenseModel) {
     const DataType type = DataType::parse(type_names()[number % type_names().size()]);
     ZarrFormat format = number / type_names().size() % 2 ? ZarrFormat::v3 : ZarrFormat::v2;
     if (!expressible(type, format)) format = format == ZarrFormat::v2 ? ZarrFormat::v3 : ZarrFormat::v2;
-    SCOPED_TRACE("to repeat: ZARRIVE_MODEL_SEED=" + std::to_string(number) + " ZARRIVE_MODEL_CASES=1 (type " + type.name() + ")");
+    SCOPED_TRACE("to repeat: ZARRIVE_MODEL_SEED=" + std::to_string(number) + " ZARRIVE_MODEL_CASES=1 (type " +
+                 type.name() + ")");
     std::string description;
     try {
       Model model(random, type, format);
       description = model.describe();
-      for (std::uint64_t steps = 2 + random() % 6; steps > 0 && !testing::Test::HasFailure(); --steps) model.step();
+      for (std::uint64_t steps = 2 + random() % 6; steps > 0 && !testing::Test::HasFailure(); --steps)
+        model.step();
       model.read_all();
     } catch (const std::exception& error) {
       ADD_FAILURE() << error.what();

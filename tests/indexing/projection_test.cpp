@@ -14,7 +14,8 @@ DimensionCut cut_at(const std::vector<std::uint64_t>& edges) {
   for (std::uint64_t edge : edges) starts->push_back(starts->back() + edge);
   DimensionCut cut;
   cut.chunk_at = [starts](std::uint64_t position) {
-    return static_cast<std::uint64_t>(std::upper_bound(starts->begin(), starts->end(), position) - starts->begin() - 1);
+    return static_cast<std::uint64_t>(std::upper_bound(starts->begin(), starts->end(), position) -
+                                      starts->begin() - 1);
   };
   cut.chunk_start = [starts](std::uint64_t chunk) { return starts->at(chunk); };
   cut.chunk_edge = [starts](std::uint64_t chunk) { return starts->at(chunk + 1) - starts->at(chunk); };
@@ -29,20 +30,23 @@ TEST(Projection, EveryPositionOnce) {
     std::uint64_t length = 0;
     for (std::uint64_t n = 1 + random() % 6; n > 0; --n) length += edges.emplace_back(1 + random() % 5);
     const DimensionCut cut = cut_at(edges);
-    Slice s{static_cast<std::int64_t>(random() % (2 * length)) - static_cast<std::int64_t>(length), std::nullopt,
-            static_cast<std::int64_t>(random() % 9) - 4};
+    Slice s{static_cast<std::int64_t>(random() % (2 * length)) - static_cast<std::int64_t>(length),
+            std::nullopt, static_cast<std::int64_t>(random() % 9) - 4};
     if (s.step == 0) s.step = 2;
-    const ResolvedDimension d = resolve(Selection(std::vector<SelectionItem>{s}), Shape{length}).dimensions[0];
+    const ResolvedDimension d =
+        resolve(Selection(std::vector<SelectionItem>{s}), Shape{length}).dimensions[0];
     std::map<std::uint64_t, std::uint64_t> position_of;  // of each place in the result
     std::uint64_t last_chunk = ~std::uint64_t{0};
     for (const DimensionProjection& piece : project(d, cut)) {
       EXPECT_NE(piece.chunk, last_chunk);  // one piece a chunk
       last_chunk = piece.chunk;
       for (std::uint64_t k = 0; k < piece.count; ++k) {
-        const std::int64_t in_chunk = static_cast<std::int64_t>(piece.chunk_start) + static_cast<std::int64_t>(k) * piece.step;
+        const std::int64_t in_chunk =
+            static_cast<std::int64_t>(piece.chunk_start) + static_cast<std::int64_t>(k) * piece.step;
         ASSERT_GE(in_chunk, 0);
         ASSERT_LT(static_cast<std::uint64_t>(in_chunk), edges[piece.chunk]);
-        position_of[piece.output_start + k] = cut.chunk_start(piece.chunk) + static_cast<std::uint64_t>(in_chunk);
+        position_of[piece.output_start + k] =
+            cut.chunk_start(piece.chunk) + static_cast<std::uint64_t>(in_chunk);
       }
     }
     ASSERT_EQ(position_of.size(), d.count);
@@ -53,7 +57,8 @@ TEST(Projection, EveryPositionOnce) {
 
 TEST(Projection, ProductInOrderOfTheResult) {
   const DimensionCut cut = cut_at({2, 2, 2});
-  std::vector<std::vector<DimensionProjection>> dimensions = {project({0, 1, 6, false}, cut), project({5, -1, 6, false}, cut)};
+  std::vector<std::vector<DimensionProjection>> dimensions = {project({0, 1, 6, false}, cut),
+                                                              project({5, -1, 6, false}, cut)};
   const GridProjection grid(dimensions);
   EXPECT_EQ(grid.size(), 9u);
   std::vector<const DimensionProjection*> piece;

@@ -23,7 +23,8 @@ ErrorCode code_of(const std::function<void()>& call) {
 // The positions that a resolved dimension stands for.
 std::vector<std::int64_t> positions(const ResolvedDimension& d) {
   std::vector<std::int64_t> out;
-  for (std::uint64_t i = 0; i < d.count; ++i) out.push_back(static_cast<std::int64_t>(d.start) + static_cast<std::int64_t>(i) * d.step);
+  for (std::uint64_t i = 0; i < d.count; ++i)
+    out.push_back(static_cast<std::int64_t>(d.start) + static_cast<std::int64_t>(i) * d.step);
   return out;
 }
 
@@ -39,7 +40,8 @@ std::vector<std::int64_t> python_slice(const Slice& s, std::int64_t length) {
   };
   std::vector<std::int64_t> out;
   const std::int64_t stop = bound(s.stop, step < 0 ? low : high);
-  for (std::int64_t i = bound(s.start, step < 0 ? high : low); step < 0 ? i > stop : i < stop; i += step) out.push_back(i);
+  for (std::int64_t i = bound(s.start, step < 0 ? high : low); step < 0 ? i > stop : i < stop; i += step)
+    out.push_back(i);
   return out;
 }
 
@@ -53,7 +55,8 @@ TEST(Selection, ParsesWhatNumPyBracketsTake) {
 }
 
 TEST(Selection, SaysWhereTheTextGoesWrong) {
-  for (const char* text : {"a", "1;2", "1,,2", "1:2:3:4", "..", "1 2", "99999999999999999999", ":9223372036854775808", "- 1", "0x1", "1.5", ","}) {
+  for (const char* text : {"a", "1;2", "1,,2", "1:2:3:4", "..", "1 2", "99999999999999999999",
+                           ":9223372036854775808", "- 1", "0x1", "1.5", ","}) {
     EXPECT_EQ(code_of([&] { Selection{std::string_view(text)}; }), ErrorCode::invalid_argument) << text;
   }
   try {
@@ -87,9 +90,11 @@ TEST(Selection, ExtremeBoundsDoNotOverflow) {
   EXPECT_EQ(resolve(Selection{slice(none, none, low)}, Shape{5}).result_shape(), Shape{1});
   EXPECT_EQ(resolve(Selection{slice(none, none, high)}, Shape{5}).result_shape(), Shape{1});
   EXPECT_EQ(resolve(Selection{slice(high, low, low)}, Shape{5}).result_shape(), Shape{1});
-  EXPECT_EQ(resolve(Selection{slice(0, high)}, Shape{static_cast<std::uint64_t>(high)}).result_shape()[0], static_cast<std::uint64_t>(high));
+  EXPECT_EQ(resolve(Selection{slice(0, high)}, Shape{static_cast<std::uint64_t>(high)}).result_shape()[0],
+            static_cast<std::uint64_t>(high));
   EXPECT_EQ(code_of([&] { resolve(Selection{low}, Shape{5}); }), ErrorCode::out_of_bounds);
-  EXPECT_EQ(code_of([&] { resolve(Selection{}, Shape{static_cast<std::uint64_t>(high) + 1}); }), ErrorCode::resource_limit);
+  EXPECT_EQ(code_of([&] { resolve(Selection{}, Shape{static_cast<std::uint64_t>(high) + 1}); }),
+            ErrorCode::resource_limit);
 }
 
 TEST(Selection, IntegersDropTheirDimension) {
@@ -123,7 +128,8 @@ TEST(Selection, Boxes) {
   EXPECT_EQ(Selection::box(Index{1, 2}, Shape{3, 4}).to_string(), "1:4, 2:6");
   EXPECT_EQ(code_of([] { Selection::box(Index{1}, Shape{3, 4}); }), ErrorCode::invalid_argument);
   EXPECT_EQ(code_of([] { Selection::box(Index{~std::uint64_t{0}}, Shape{3}); }), ErrorCode::resource_limit);
-  EXPECT_EQ(code_of([] { Selection::box(Index{std::uint64_t{1} << 63}, Shape{3}); }), ErrorCode::out_of_bounds);
+  EXPECT_EQ(code_of([] { Selection::box(Index{std::uint64_t{1} << 63}, Shape{3}); }),
+            ErrorCode::out_of_bounds);
 }
 
 TEST(Selection, EmptyWhenAnyDimensionIs) {

@@ -8,7 +8,9 @@
 namespace zarrive::exchange {
 namespace {
 
-CodecSpec spec(std::string name, JsonObject configuration = {}) { return {std::move(name), std::move(configuration)}; }
+CodecSpec spec(std::string name, JsonObject configuration = {}) {
+  return {std::move(name), std::move(configuration)};
+}
 
 // Filters and object codecs of numcodecs, with their v2 configuration.
 std::vector<CodecSpec> numcodecs_filters(const DataType& stored, ZarrFormat format) {
@@ -24,9 +26,11 @@ std::vector<CodecSpec> numcodecs_filters(const DataType& stored, ZarrFormat form
   const bool numeric = type.is_integer() || type.is_float();
   if (numeric) out.push_back(spec("delta", {{"dtype", dtype}}));
   if (type.id() == TypeId::float32 || type.id() == TypeId::float64) {
-    out.push_back(spec("fixedscaleoffset", {{"offset", 1}, {"scale", 100}, {"dtype", dtype}, {"astype", "<i4"}}));
+    out.push_back(
+        spec("fixedscaleoffset", {{"offset", 1}, {"scale", 100}, {"dtype", dtype}, {"astype", "<i4"}}));
     out.push_back(spec("quantize", {{"digits", 2}, {"dtype", dtype}}));
-    out.push_back(spec("astype", {{"encode_dtype", type.id() == TypeId::float64 ? "<f4" : "<f8"}, {"decode_dtype", dtype}}));
+    out.push_back(spec(
+        "astype", {{"encode_dtype", type.id() == TypeId::float64 ? "<f4" : "<f8"}, {"decode_dtype", dtype}}));
   }
   if (type.id() == TypeId::float16 || type.id() == TypeId::float32 || type.id() == TypeId::float64)
     out.push_back(spec("bitround", {{"keepbits", 5}}));
@@ -34,10 +38,13 @@ std::vector<CodecSpec> numcodecs_filters(const DataType& stored, ZarrFormat form
   return out;
 }
 
-bool lossy(const std::string& name) { return name == "fixedscaleoffset" || name == "quantize" || name == "bitround" || name == "astype"; }
+bool lossy(const std::string& name) {
+  return name == "fixedscaleoffset" || name == "quantize" || name == "bitround" || name == "astype";
+}
 
 std::vector<CodecSpec> numcodecs_byte_codecs(const DataType& type) {
-  std::vector<CodecSpec> out = {spec("zlib", {{"level", 1}}), spec("bz2", {{"level", 1}}), spec("lzma"), spec("lz4", {{"acceleration", 1}})};
+  std::vector<CodecSpec> out = {spec("zlib", {{"level", 1}}), spec("bz2", {{"level", 1}}), spec("lzma"),
+                                spec("lz4", {{"acceleration", 1}})};
   for (const char* name : {"crc32", "adler32", "fletcher32", "jenkins_lookup3"}) out.push_back(spec(name));
   if (!type.is_variable()) out.push_back(spec("shuffle", {{"elementsize", type.item_size()}}));
   return out;
@@ -55,8 +62,10 @@ std::vector<CodecCase> v2_cases(const DataType& type) {
   compressed("zstd", spec("zstd", {{"level", 1}}));
   compressed("gzip", spec("gzip", {{"level", 1}}));
   for (const char* cname : {"blosclz", "lz4", "lz4hc", "zlib", "zstd"})
-    compressed(std::string("blosc ") + cname, spec("blosc", {{"cname", cname}, {"clevel", 5}, {"shuffle", 1}, {"blocksize", 0}}));
-  compressed("blosc bitshuffle", spec("blosc", {{"cname", "lz4"}, {"clevel", 5}, {"shuffle", 2}, {"blocksize", 0}}));
+    compressed(std::string("blosc ") + cname,
+               spec("blosc", {{"cname", cname}, {"clevel", 5}, {"shuffle", 1}, {"blocksize", 0}}));
+  compressed("blosc bitshuffle",
+             spec("blosc", {{"cname", "lz4"}, {"clevel", 5}, {"shuffle", 2}, {"blocksize", 0}}));
   compressed("base64", spec("base64"));
   compressed("crc32c", spec("crc32c"));
   for (CodecSpec& codec : numcodecs_byte_codecs(type)) compressed(codec.name, codec);
@@ -66,14 +75,24 @@ std::vector<CodecCase> v2_cases(const DataType& type) {
     out.push_back({name, ZarrFormat::v2, {filter}, spec("zlib", {{"level", 1}}), 'C', !lossy(name)});
   }
   if (type.id() == TypeId::string) {
-    out.push_back({"categorize", ZarrFormat::v2,
-                   {spec("categorize", {{"labels", Json::parse(R"(["", "a", "bc", "d\u00e9"])")}, {"dtype", "|O"}, {"astype", "|u1"}})}, spec("zstd")});
+    out.push_back({"categorize",
+                   ZarrFormat::v2,
+                   {spec("categorize", {{"labels", Json::parse(R"(["", "a", "bc", "d\u00e9"])")},
+                                        {"dtype", "|O"},
+                                        {"astype", "|u1"}})},
+                   spec("zstd")});
   }
   if (type.id() == TypeId::object) {
-    for (const char* name : {"json2", "msgpack2"}) out.push_back({name, ZarrFormat::v2, {spec(name)}, spec("zstd")});
+    for (const char* name : {"json2", "msgpack2"})
+      out.push_back({name, ZarrFormat::v2, {spec(name)}, spec("zstd")});
   }
   if (type.id() == TypeId::float32 || type.id() == TypeId::float64)
-    out.push_back({"zfpy", ZarrFormat::v2, {}, spec("zfpy", {{"mode", 4}, {"tolerance", 0.001}, {"rate", -1}, {"precision", -1}}), 'C', false});
+    out.push_back({"zfpy",
+                   ZarrFormat::v2,
+                   {},
+                   spec("zfpy", {{"mode", 4}, {"tolerance", 0.001}, {"rate", -1}, {"precision", -1}}),
+                   'C',
+                   false});
   return out;
 }
 
@@ -86,14 +105,17 @@ std::vector<CodecCase> v3_cases(const DataType& type) {
   chain("zstd", {codecs::zstd(1)});
   chain("zstd checksum", {codecs::zstd(1, true)});
   chain("gzip", {codecs::gzip(1)});
-  for (const char* cname : {"blosclz", "lz4", "lz4hc", "zlib", "zstd"}) chain(std::string("blosc ") + cname, {codecs::blosc(cname)});
+  for (const char* cname : {"blosclz", "lz4", "lz4hc", "zlib", "zstd"})
+    chain(std::string("blosc ") + cname, {codecs::blosc(cname)});
   chain("blosc bitshuffle", {codecs::blosc("lz4", 5, "bitshuffle")});
   chain("crc32c", {codecs::crc32c()});
   chain("transpose", {codecs::transpose({1, 0})});
   if (!type.is_variable() && type.swap_unit() > 1) chain("bytes big", {codecs::bytes(ByteOrder::big)});
-  for (CodecSpec& codec : numcodecs_byte_codecs(type)) chain("numcodecs." + codec.name, {spec("numcodecs." + codec.name, codec.configuration)});
+  for (CodecSpec& codec : numcodecs_byte_codecs(type))
+    chain("numcodecs." + codec.name, {spec("numcodecs." + codec.name, codec.configuration)});
   for (CodecSpec& filter : numcodecs_filters(type, ZarrFormat::v3))
-    chain("numcodecs." + filter.name, {spec("numcodecs." + filter.name, filter.configuration)}, !lossy(filter.name));
+    chain("numcodecs." + filter.name, {spec("numcodecs." + filter.name, filter.configuration)},
+          !lossy(filter.name));
   if (type.id() == TypeId::float32 || type.id() == TypeId::float64) {
     chain("bitround", {spec("bitround", {{"keepbits", 5}})}, false);
     chain("scale_offset", {spec("scale_offset", {{"offset", 1.0}, {"scale", 4.0}})});
@@ -106,14 +128,42 @@ std::vector<CodecCase> v3_cases(const DataType& type) {
 }  // namespace
 
 const std::vector<std::string>& type_names() {
-  static const std::vector<std::string> names = {
-      "bool",  "int8",  "int16",    "int32", "int64",  "uint8", "uint16", "uint32", "uint64", "float16",        "float32",       "float64",
-      ">i2",   ">i8",   ">f4",      ">f8",   "complex64", "complex128", "|V3", "|S5", "<U4", "datetime64[ms]", "timedelta64[s]", "string",
-      "bytes", "|O",    "bfloat16", "float8_e4m3", "int4", R"([["a", "<i2"], ["b", "<f8"], ["c", "|S3"]])"};
+  static const std::vector<std::string> names = {"bool",
+                                                 "int8",
+                                                 "int16",
+                                                 "int32",
+                                                 "int64",
+                                                 "uint8",
+                                                 "uint16",
+                                                 "uint32",
+                                                 "uint64",
+                                                 "float16",
+                                                 "float32",
+                                                 "float64",
+                                                 ">i2",
+                                                 ">i8",
+                                                 ">f4",
+                                                 ">f8",
+                                                 "complex64",
+                                                 "complex128",
+                                                 "|V3",
+                                                 "|S5",
+                                                 "<U4",
+                                                 "datetime64[ms]",
+                                                 "timedelta64[s]",
+                                                 "string",
+                                                 "bytes",
+                                                 "|O",
+                                                 "bfloat16",
+                                                 "float8_e4m3",
+                                                 "int4",
+                                                 R"([["a", "<i2"], ["b", "<f8"], ["c", "|S3"]])"};
   return names;
 }
 
-std::vector<CodecCase> codec_cases(const DataType& type, ZarrFormat format) { return format == ZarrFormat::v2 ? v2_cases(type) : v3_cases(type); }
+std::vector<CodecCase> codec_cases(const DataType& type, ZarrFormat format) {
+  return format == ZarrFormat::v2 ? v2_cases(type) : v3_cases(type);
+}
 
 CreateOptions cell_options(const DataType& type, const CodecCase& codec) {
   CreateOptions options;
@@ -149,7 +199,8 @@ NDArray cell_values(const DataType& type, const Shape& shape) {
     else if (type.id() == TypeId::datetime64 || type.id() == TypeId::timedelta64) value = n * 86400 - 1000;
     else if (type.id() == TypeId::fixed_utf32) value = kWords[i % 4];
     else if (type.id() == TypeId::bytes || type.id() == TypeId::fixed_bytes || type.id() == TypeId::raw) {
-      std::string text = type.id() == TypeId::raw ? std::string(type.item_size(), static_cast<char>(i)) : std::string(kWords[i % 4]);
+      std::string text = type.id() == TypeId::raw ? std::string(type.item_size(), static_cast<char>(i))
+                                                  : std::string(kWords[i % 4]);
       value = base64_encode(std::as_bytes(std::span(text)));
       if (type.id() == TypeId::raw) {
         std::memcpy(at, text.data(), text.size());

@@ -9,10 +9,10 @@
 namespace zarrive::exchange {
 
 struct CodecCase {
-  std::string name = {};                       // column of the table
+  std::string name = {};  // column of the table
   ZarrFormat format = ZarrFormat::v3;
-  std::vector<CodecSpec> codecs = {};          // v3: the chain (a serialiser is put in). v2: filters
-  std::optional<CodecSpec> compressor = {};    // v2
+  std::vector<CodecSpec> codecs = {};        // v3: the chain (a serialiser is put in). v2: filters
+  std::optional<CodecSpec> compressor = {};  // v2
   char order = 'C';
   bool lossless = true;
 };

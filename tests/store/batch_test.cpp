@@ -55,8 +55,11 @@ TEST(StoreItems, SetItemsIsOneBatch) {
 
 TEST(StoreItems, PartialValuesKeepTheirOrder) {
   auto store = std::make_shared<CountingStore>(numbers());
-  const std::vector<KeyRange> wanted = {{"n/1", ByteRange::suffix(1)}, {"gone", ByteRange::range(0, 2)}, {"n/2", {}},
-                                        {"n/1", ByteRange::range(0, 5)}, {"n/1", ByteRange::from(6)}};
+  const std::vector<KeyRange> wanted = {{"n/1", ByteRange::suffix(1)},
+                                        {"gone", ByteRange::range(0, 2)},
+                                        {"n/2", {}},
+                                        {"n/1", ByteRange::range(0, 5)},
+                                        {"n/1", ByteRange::from(6)}};
   const std::vector<std::optional<Buffer>> values = get_partial_values(*store, wanted);
   ASSERT_EQ(values.size(), 5u);
   EXPECT_EQ(values[0]->text(), "1");
@@ -93,7 +96,8 @@ class WatchingStore final : public ToyStore {
     note(request.key, request.context);
     return ToyStore::do_get_one(request);
   }
-  void do_set_one(const std::string& key, const Buffer& value, const Context* context, Durability durability) override {
+  void do_set_one(const std::string& key, const Buffer& value, const Context* context,
+                  Durability durability) override {
     note(key, context);
     ToyStore::do_set_one(key, value, context, durability);
   }
@@ -108,21 +112,25 @@ class WatchingStore final : public ToyStore {
 
 TEST(StoreContexts, ReachTheInnermostStoreThroughEveryWrapper) {
   auto inner = std::make_shared<WatchingStore>();
-  std::shared_ptr<Store> writable = std::make_shared<PrefixStore>(std::make_shared<CountingStore>(inner), "p/q");
+  std::shared_ptr<Store> writable =
+      std::make_shared<PrefixStore>(std::make_shared<CountingStore>(inner), "p/q");
   writable = std::make_shared<FaultStore>(writable, [](std::string_view, const std::string&) {});
   std::shared_ptr<Store> store = std::make_shared<ReadOnlyStore>(std::make_shared<CountingStore>(writable));
 
   Context one{.prototype = pinned(), .node = "a", .expected_size = 1};
-  const std::vector<SetRequest> writes = {{.key = "k", .value = bytes("v"), .context = &one}, {.key = "l", .value = bytes("w")}};
+  const std::vector<SetRequest> writes = {{.key = "k", .value = bytes("v"), .context = &one},
+                                          {.key = "l", .value = bytes("w")}};
   writable->set(writes);
   EXPECT_EQ(inner->seen, (std::map<std::string, const Context*>{{"p/q/k", &one}, {"p/q/l", nullptr}}));
   writable->set("m", bytes("x"), &one);
   EXPECT_EQ(inner->seen.at("p/q/m"), &one);
 
   inner->seen.clear();
-  const std::vector<GetRequest> reads = {{.key = "k", .context = &one}, {.key = "none", .context = &one}, {.key = "l"}};
+  const std::vector<GetRequest> reads = {
+      {.key = "k", .context = &one}, {.key = "none", .context = &one}, {.key = "l"}};
   store->get(reads, [](std::size_t, GetResult&&) {});
-  EXPECT_EQ(inner->seen, (std::map<std::string, const Context*>{{"p/q/k", &one}, {"p/q/none", &one}, {"p/q/l", nullptr}}));
+  EXPECT_EQ(inner->seen,
+            (std::map<std::string, const Context*>{{"p/q/k", &one}, {"p/q/none", &one}, {"p/q/l", nullptr}}));
   store->get("l", ByteRange::suffix(1), &one);
   EXPECT_EQ(inner->seen.at("p/q/l"), &one);
 }
@@ -132,14 +140,16 @@ TEST(StoreContexts, ConstantMapGivesAllTheSameOne) {
   const Keys keys = {"k", "l", "m"};
   const ConstantMap contexts(keys, Context{.node = "shared"});
   setitems(*inner, {{"k", bytes("1")}, {"l", bytes("2")}, {"other", bytes("3")}}, {.contexts = contexts});
-  EXPECT_EQ(inner->seen, (std::map<std::string, const Context*>{{"k", &contexts.constant()}, {"l", &contexts.constant()}, {"other", nullptr}}));
+  EXPECT_EQ(inner->seen, (std::map<std::string, const Context*>{
+                             {"k", &contexts.constant()}, {"l", &contexts.constant()}, {"other", nullptr}}));
   inner->seen.clear();
   EXPECT_EQ(getitems(*inner, keys, {.contexts = contexts}).size(), 2u);
   EXPECT_EQ(inner->seen.at("m"), &contexts.constant());
   inner->seen.clear();
   const std::vector<KeyRange> ranges = {{"k", ByteRange::suffix(1)}, {"other", {}}};
   EXPECT_EQ(get_partial_values(*inner, ranges, {.contexts = contexts}).size(), 2u);
-  EXPECT_EQ(inner->seen, (std::map<std::string, const Context*>{{"k", &contexts.constant()}, {"other", nullptr}}));
+  EXPECT_EQ(inner->seen,
+            (std::map<std::string, const Context*>{{"k", &contexts.constant()}, {"other", nullptr}}));
   // A temporary map lives for the call.
   EXPECT_EQ(getitems(*inner, keys, {.contexts = ConstantMap(keys, Context{.node = "moved"})}).size(), 2u);
   EXPECT_EQ(inner->copies.at("k").node, "moved");
@@ -173,10 +183,14 @@ TEST(StoreContexts, OneDestinationForSeveralKeysIsRefused) {
   std::uint32_t memory = 0;
   Context context;
   context.destination = ArrayView::of(&memory, Shape{1});
-  EXPECT_EQ(code_of([&] { getitems(store, {"a", "b"}, {.contexts = ConstantMap({"a", "b"}, context)}); }), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of([&] {
+              getitems(store, {"a", "b"}, {.contexts = ConstantMap({"a", "b"}, context)});
+            }),
+            ErrorCode::invalid_argument);
   const auto found = getitems(store, {"a"}, {.contexts = ConstantMap({"a"}, context)});
   EXPECT_EQ(found.at("a").text(), "1234");
-  EXPECT_EQ(std::string_view(reinterpret_cast<const char*>(&memory), 4), "1234");  // a memory store places too
+  EXPECT_EQ(std::string_view(reinterpret_cast<const char*>(&memory), 4),
+            "1234");  // a memory store places too
 }
 
 TEST(StoreFaults, OneFailureLeavesTheOthersFound) {
@@ -211,10 +225,10 @@ TEST(StoreFaults, OneFailureLeavesTheOthersFound) {
     for (int i = 0; i <= 10; ++i) batch.push_back({.key = "n/" + std::to_string(i)});
     std::vector<GetResult> results(batch.size());
     store.get(batch, [&](std::size_t i, GetResult&& result) { results[i] = std::move(result); });
-    const std::map<std::size_t, ErrorCode> expected = {{2, ErrorCode::unavailable},    {4, ErrorCode::resource_limit},
-                                                       {5, ErrorCode::permission},     {6, ErrorCode::internal},
-                                                       {7, ErrorCode::internal},       {8, ErrorCode::internal},
-                                                       {9, ErrorCode::internal}};
+    const std::map<std::size_t, ErrorCode> expected = {
+        {2, ErrorCode::unavailable}, {4, ErrorCode::resource_limit}, {5, ErrorCode::permission},
+        {6, ErrorCode::internal},    {7, ErrorCode::internal},       {8, ErrorCode::internal},
+        {9, ErrorCode::internal}};
     for (std::size_t i = 0; i < results.size(); ++i) {
       const auto it = expected.find(i);
       if (it == expected.end()) {
@@ -253,7 +267,10 @@ TEST(StoreFaults, WrappersCountAndPassFailures) {
   EXPECT_EQ(store.counts().found, 9u);
   EXPECT_EQ(store.counts().missing, 1u);
   // A failing write: what stood before it is written, the error is thrown.
-  EXPECT_EQ(code_of([&] { setitems(store, {{"n/3", bytes("new")}, {"n/4", bytes("new")}}); }), ErrorCode::unavailable);
+  EXPECT_EQ(code_of([&] {
+              setitems(store, {{"n/3", bytes("new")}, {"n/4", bytes("new")}});
+            }),
+            ErrorCode::unavailable);
   EXPECT_EQ(text_of(*base, "n/3"), "new");
   EXPECT_EQ(text_of(*base, "n/4"), "value 4");
   EXPECT_EQ(code_of([&] { store.erase("n/4"); }), ErrorCode::unavailable);
@@ -267,7 +284,8 @@ TEST(StoreFaults, FailedWritesStopTheBatch) {
       using ToyStore::ToyStore;
 
      protected:
-      void do_set_one(const std::string& key, const Buffer& value, const Context* context, Durability durability) override {
+      void do_set_one(const std::string& key, const Buffer& value, const Context* context,
+                      Durability durability) override {
         if (key == "k10") throw std::system_error(ENOSPC, std::generic_category(), "write");
         ToyStore::do_set_one(key, value, context, durability);
       }
@@ -377,7 +395,6 @@ TEST(StoreBounds, WaitingStoresKeepRequestsAndBytesBounded) {
       --inside;
       return result;
     }
-
   };
   Gauge store;
   std::vector<SetRequest> writes;
@@ -412,8 +429,8 @@ TEST(StoreWrappers, CountingStoreReportsEvents) {
   Keys log;
   CountingStore store(std::make_shared<MemoryStore>(), [&](const StoreEvent& event) {
     const std::lock_guard lock(mutex);
-    log.push_back(std::string(event.operation) + " " + std::string(event.key) + " " + std::to_string(event.bytes) + " " +
-                  std::string(event.outcome));
+    log.push_back(std::string(event.operation) + " " + std::string(event.key) + " " +
+                  std::to_string(event.bytes) + " " + std::string(event.outcome));
     EXPECT_GE(event.since_start.count(), 0);
   });
   store.set("k", bytes("abc"));
@@ -435,9 +452,10 @@ TEST(StoreWrappers, CountingStoreReportsEvents) {
   context.destination = ArrayView::of(&memory, Shape{1});
   store.set("f", bytes("1234"));
   store.get("f", {}, &context);
-  EXPECT_EQ(log, (Keys{"set k 3 ", "get k 1 found", "get none 0 missing", "size k 0 found", "size none 0 missing", "set_if_absent k 0 ",
-                       "set_if_absent l 2 ", "list  0 ", "list_dir  0 ", "erase l 0 ", "erase k 0 ", "erase_prefix z 0 ", "flush  0 ",
-                       "set f 4 ", "get f 4 placed"}));
+  EXPECT_EQ(log,
+            (Keys{"set k 3 ", "get k 1 found", "get none 0 missing", "size k 0 found", "size none 0 missing",
+                  "set_if_absent k 0 ", "set_if_absent l 2 ", "list  0 ", "list_dir  0 ", "erase l 0 ",
+                  "erase k 0 ", "erase_prefix z 0 ", "flush  0 ", "set f 4 ", "get f 4 placed"}));
   const StoreCounts c = store.counts();
   EXPECT_EQ(c.get_batches, 3u);
   EXPECT_EQ(c.ranges, 3u);
@@ -458,8 +476,12 @@ class OneByOne final : public StoreWrapper {
   using StoreWrapper::StoreWrapper;
 
  protected:
-  void do_get(std::span<const GetRequest> batch, const GetSink& sink, const GetOptions& options) override { Store::do_get(batch, sink, options); }
-  void do_set(std::span<const SetRequest> batch, const SetOptions& options) override { Store::do_set(batch, options); }
+  void do_get(std::span<const GetRequest> batch, const GetSink& sink, const GetOptions& options) override {
+    Store::do_get(batch, sink, options);
+  }
+  void do_set(std::span<const SetRequest> batch, const SetOptions& options) override {
+    Store::do_set(batch, options);
+  }
   void do_erase(std::span<const std::string> keys) override { Store::do_erase(keys); }
 };
 
@@ -489,8 +511,12 @@ TEST(StoreWrappers, SingleCallsMeanTheSameAsBatches) {
     bool single = false;
 
    protected:
-    void do_set(std::span<const SetRequest> b, const SetOptions& o) override { single ? Store::do_set(b, o) : StoreWrapper::do_set(b, o); }
-    void do_erase(std::span<const std::string> k) override { single ? Store::do_erase(k) : StoreWrapper::do_erase(k); }
+    void do_set(std::span<const SetRequest> b, const SetOptions& o) override {
+      single ? Store::do_set(b, o) : StoreWrapper::do_set(b, o);
+    }
+    void do_erase(std::span<const std::string> k) override {
+      single ? Store::do_erase(k) : StoreWrapper::do_erase(k);
+    }
   };
   Optimist optimist(std::make_shared<ReadOnlyStore>(memory));
   for (const bool single : {false, true}) {

@@ -83,8 +83,10 @@ TEST(FilesystemStore, KeyAndDirectoryOfOneNameExcludeEachOther) {
   TempDir dir;
   FilesystemStore store(dir.path());
   store.set("a/b", bytes("v"));
-  for (const auto& attempt : {std::function<void()>([&] { store.set("a", bytes("x")); }), {[&] { store.set("a/b/c", bytes("x")); }},
-                              {[&] { store.set("a/b/c/d", bytes("x")); }}, {[&] { store.set_if_absent("a", bytes("x")); }},
+  for (const auto& attempt : {std::function<void()>([&] { store.set("a", bytes("x")); }),
+                              {[&] { store.set("a/b/c", bytes("x")); }},
+                              {[&] { store.set("a/b/c/d", bytes("x")); }},
+                              {[&] { store.set_if_absent("a", bytes("x")); }},
                               {[&] { store.set_if_absent("a/b/c", bytes("x")); }}}) {
     try {
       attempt();
@@ -231,7 +233,9 @@ TEST(FilesystemStore, RangesReadOnlyTheirBytes) {
   const std::string value = pattern(1 << 20, 1);
   write_file(dir / "k", value);
   // Far ranges of a gap-less store come in memory of their own, near ones share a block.
-  const GetRequest request{.key = "k", .ranges = {ByteRange::range(0, 100), ByteRange::range(200, 100), ByteRange::range(900'000, 10)}};
+  const GetRequest request{
+      .key = "k",
+      .ranges = {ByteRange::range(0, 100), ByteRange::range(200, 100), ByteRange::range(900'000, 10)}};
   for (const std::uint64_t gap : {std::uint64_t{0}, std::uint64_t{100}}) {
     FilesystemStore store(dir.path(), {.coalesce_gap = gap});
     EXPECT_EQ(store.capabilities().coalesce_gap, gap);
@@ -296,10 +300,13 @@ TEST(FilesystemStore, SweepsWhatDeadProcessesLeft) {
   // ".zarrive-tmp-<process table>-<pid>-<counter>~"
   const std::string ours = store::temporary_name();
   const std::string table = ours.substr(0, ours.find('-', std::string(".zarrive-tmp-").size()) + 1);
-  const std::string dead = table + std::to_string(child) + "-1~", young = table + std::to_string(child) + "-2~",
+  const std::string dead = table + std::to_string(child) + "-1~",
+                    young = table + std::to_string(child) + "-2~",
                     alive = table + std::to_string(::getpid()) + "-999999999~", odd = table + "x-1~",
-                    far_old = ".zarrive-tmp-0000000000000000-5-1~", far_young = ".zarrive-tmp-0000000000000000-5-2~";
-  for (const std::string& name : {dead, young, alive, odd, far_old, far_young}) write_file(dir / "d" / name, "x");
+                    far_old = ".zarrive-tmp-0000000000000000-5-1~",
+                    far_young = ".zarrive-tmp-0000000000000000-5-2~";
+  for (const std::string& name : {dead, young, alive, odd, far_old, far_young})
+    write_file(dir / "d" / name, "x");
   for (const std::string& name : {dead, alive, odd, far_young}) age(dir / "d" / name, 3600);
   age(dir / "d" / far_old, 2 * 24 * 3600);
   {
@@ -439,7 +446,8 @@ TEST(FilesystemStore, CrashesLeaveWholeValues) {
     if (store::has_temporary_part(name)) age(dir.path() / name, 3600);
   FilesystemStore store(dir.path());
   store.sweep_temporaries();
-  for (const std::string& name : files_below(dir.path())) EXPECT_FALSE(store::has_temporary_part(name)) << name;
+  for (const std::string& name : files_below(dir.path()))
+    EXPECT_FALSE(store::has_temporary_part(name)) << name;
 }
 
 }  // namespace

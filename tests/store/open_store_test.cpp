@@ -31,7 +31,8 @@ TEST(OpenStore, PathsAndFileUrls) {
   url.replace(url.find(' '), 1, "%20");
   EXPECT_EQ(text_of(*open_store(url), "k"), "v");
   EXPECT_EQ(text_of(*open_store("FILE://localhost" + url.substr(7)), "k"), "v");
-  for (const char* bad : {"file://elsewhere/x", "file://", "file:///a%2", "file:///a%zz", "file:///a%00b", ""})
+  for (const char* bad :
+       {"file://elsewhere/x", "file://", "file:///a%2", "file:///a%zz", "file:///a%00b", ""})
     EXPECT_EQ(code_of([&] { open_store(bad); }), ErrorCode::invalid_argument) << bad;
   EXPECT_EQ(code_of([&] { open_store(std::string_view("a\0b", 3)); }), ErrorCode::invalid_argument);
   EXPECT_EQ(code_of([&] { open_store(path + "/zarr.json/x"); }), ErrorCode::not_found);
@@ -97,9 +98,12 @@ TEST(OpenStore, RegisteredSchemes) {
     EXPECT_EQ(e.code(), ErrorCode::unavailable);
     EXPECT_EQ(e.place().store, "toy+x://host/path");
   }
-  register_store_scheme("toy+x", [](std::string_view, const OpenStoreOptions&) { return std::shared_ptr<Store>(); });
+  register_store_scheme("toy+x",
+                        [](std::string_view, const OpenStoreOptions&) { return std::shared_ptr<Store>(); });
   EXPECT_EQ(code_of([&] { open_store("toy+x://h"); }), ErrorCode::internal);
-  const StoreFactory any = [](std::string_view, const OpenStoreOptions&) { return std::make_shared<MemoryStore>(); };
+  const StoreFactory any = [](std::string_view, const OpenStoreOptions&) {
+    return std::make_shared<MemoryStore>();
+  };
   for (const char* bad : {"file", "memory", "", "1x", "a b", "x:"})
     EXPECT_EQ(code_of([&] { register_store_scheme(bad, any); }), ErrorCode::invalid_argument) << bad;
   EXPECT_EQ(code_of([&] { register_store_scheme("ok", nullptr); }), ErrorCode::invalid_argument);

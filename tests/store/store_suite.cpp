@@ -51,9 +51,16 @@ Values contents(Store& store) {
 
 using Keys = std::vector<std::string>;
 
-const Values kTree = {{"zarr.json", "{}"},       {"a/zarr.json", "{\"a\":1}"}, {"a/c/0/0", "00"}, {"a/c/0/1", "01"},
-                      {"a/c/1/0", "10"},         {"ab/zarr.json", "{}"},       {"ab/c/0", "x"},   {"a-b/0", "minus"},
-                      {"a.b/0", "dot sorts before slash"}, {"\xc3\xa4\xe2\x82\xac/\xf0\x9f\xa7\xad", "unicode"}};
+const Values kTree = {{"zarr.json", "{}"},
+                      {"a/zarr.json", "{\"a\":1}"},
+                      {"a/c/0/0", "00"},
+                      {"a/c/0/1", "01"},
+                      {"a/c/1/0", "10"},
+                      {"ab/zarr.json", "{}"},
+                      {"ab/c/0", "x"},
+                      {"a-b/0", "minus"},
+                      {"a.b/0", "dot sorts before slash"},
+                      {"\xc3\xa4\xe2\x82\xac/\xf0\x9f\xa7\xad", "unicode"}};
 
 TEST_P(StoreSuite, ReadsWhatItHolds) {
   Store& store = open(kTree);
@@ -126,7 +133,8 @@ TEST_P(StoreSuite, ReadsRanges) {
   EXPECT_EQ(text_of(store, "k", ByteRange::suffix(11)), value);
   EXPECT_EQ(text_of(store, "empty", ByteRange::suffix(3)), "");
   EXPECT_EQ(text_of(store, "empty", ByteRange::from(0)), "");
-  for (const ByteRange range : {ByteRange::from(11), ByteRange::range(11, 1), ByteRange::range(~std::uint64_t{0}, 2)})
+  for (const ByteRange range :
+       {ByteRange::from(11), ByteRange::range(11, 1), ByteRange::range(~std::uint64_t{0}, 2)})
     EXPECT_EQ(code_of([&] { store.get("k", range); }), ErrorCode::out_of_bounds);
   EXPECT_EQ(code_of([&] { store.get("empty", ByteRange::from(1)); }), ErrorCode::out_of_bounds);
 }
@@ -134,10 +142,11 @@ TEST_P(StoreSuite, ReadsRanges) {
 TEST_P(StoreSuite, ReadsSeveralRangesOfOneKey) {
   const std::string value = pattern(1 << 20, 3);
   Store& store = open({{"k", value}, {"other", "x"}});
-  const std::vector<ByteRange> ranges = {ByteRange::range(900'000, 1000), ByteRange::suffix(16),     ByteRange::range(10, 20),
-                                         ByteRange::range(25, 10),        ByteRange::range(10, 20),  ByteRange::from((1 << 20) - 5),
-                                         ByteRange::range(5, 0),          ByteRange::all(),          ByteRange::range(500'000, 1),
-                                         ByteRange::from(1 << 20),        ByteRange::range(30, 100)};
+  const std::vector<ByteRange> ranges = {
+      ByteRange::range(900'000, 1000), ByteRange::suffix(16),    ByteRange::range(10, 20),
+      ByteRange::range(25, 10),        ByteRange::range(10, 20), ByteRange::from((1 << 20) - 5),
+      ByteRange::range(5, 0),          ByteRange::all(),         ByteRange::range(500'000, 1),
+      ByteRange::from(1 << 20),        ByteRange::range(30, 100)};
   const std::vector<GetRequest> batch = {{.key = "k", .ranges = ranges}, {.key = "gone", .ranges = ranges}};
   std::vector<GetResult> results(2);
   store.get(batch, [&](std::size_t i, GetResult&& result) { results[i] = std::move(result); });
@@ -146,12 +155,14 @@ TEST_P(StoreSuite, ReadsSeveralRangesOfOneKey) {
   EXPECT_FALSE(results[0].placed);
   for (std::size_t i = 0; i < ranges.size(); ++i) {
     const auto at = ranges[i].resolve(value.size());
-    EXPECT_TRUE(results[0].values[i].text() == std::string_view(value).substr(at.offset, at.length)) << "range " << i;
+    EXPECT_TRUE(results[0].values[i].text() == std::string_view(value).substr(at.offset, at.length))
+        << "range " << i;
   }
   EXPECT_EQ(results[1].status, GetStatus::missing);
   EXPECT_TRUE(results[1].values.empty());
   // One bad range fails its request, not the batch.
-  const std::vector<GetRequest> bad = {{.key = "k", .ranges = {ByteRange::range(0, 1), ByteRange::from(2 << 20)}}, {.key = "other"}};
+  const std::vector<GetRequest> bad = {
+      {.key = "k", .ranges = {ByteRange::range(0, 1), ByteRange::from(2 << 20)}}, {.key = "other"}};
   store.get(bad, [&](std::size_t i, GetResult&& result) { results[i] = std::move(result); });
   EXPECT_EQ(results[0].status, GetStatus::error);
   EXPECT_EQ(code_of([&] { results[0].rethrow(); }), ErrorCode::out_of_bounds);
@@ -185,9 +196,11 @@ TEST_P(StoreSuite, EmptyAndLargeValues) {
 TEST_P(StoreSuite, RefusesInvalidKeys) {
   Store& store = open(kTree);
   const std::string nul("a\0b", 3);
-  for (const std::string& key : {std::string(), std::string("/a"), std::string("a/"), std::string("a//b"), std::string("."),
-                                 std::string(".."), std::string("a/../zarr.json"), std::string("a/./b"), std::string("../x"), nul,
-                                 std::string("\xff"), std::string("\xed\xa0\x80"), std::string("\xc0\xaf"), std::string("a/\xe2\x82")}) {
+  for (const std::string& key :
+       {std::string(), std::string("/a"), std::string("a/"), std::string("a//b"), std::string("."),
+        std::string(".."), std::string("a/../zarr.json"), std::string("a/./b"), std::string("../x"), nul,
+        std::string("\xff"), std::string("\xed\xa0\x80"), std::string("\xc0\xaf"),
+        std::string("a/\xe2\x82")}) {
     EXPECT_EQ(code_of([&] { store.get(key); }), ErrorCode::invalid_argument) << key;
     EXPECT_EQ(code_of([&] { store.exists(key); }), ErrorCode::invalid_argument) << key;
     EXPECT_EQ(code_of([&] { store.set(key, bytes("x")); }), ErrorCode::invalid_argument) << key;
@@ -303,7 +316,8 @@ TEST_P(StoreSuite, SetIfAbsent) {
 
 TEST_P(StoreSuite, BatchOfAThousandWithContexts) {
   Values values;
-  for (int i = 0; i < 1000; i += 2) values["data/c/" + std::to_string(i)] = pattern(static_cast<std::size_t>(i), i);
+  for (int i = 0; i < 1000; i += 2)
+    values["data/c/" + std::to_string(i)] = pattern(static_cast<std::size_t>(i), i);
   Store& store = open(values);
   Context shared{.prototype = host(), .node = "data"};
   std::vector<Context> own(1000);
@@ -318,17 +332,17 @@ TEST_P(StoreSuite, BatchOfAThousandWithContexts) {
     for (const std::uint64_t in_flight : {std::uint64_t{256} << 20, std::uint64_t{1000}}) {
       std::vector<std::atomic<int>> completions(1000);
       std::atomic<int> wrong{0};
-      store.get(
-          batch,
-          [&](std::size_t i, GetResult&& result) {
-            ++completions[i];
-            if (i % 2 == 1) {
-              if (result.status != GetStatus::missing) ++wrong;
-            } else if (result.status != GetStatus::found || result.value().text() != values.at(batch[i].key)) {
-              ++wrong;
-            }
-          },
-          {.max_concurrency = concurrency, .max_bytes_in_flight = in_flight});
+      store.get(batch,
+                [&](std::size_t i, GetResult&& result) {
+                  ++completions[i];
+                  if (i % 2 == 1) {
+                    if (result.status != GetStatus::missing) ++wrong;
+                  } else if (result.status != GetStatus::found ||
+                             result.value().text() != values.at(batch[i].key)) {
+                    ++wrong;
+                  }
+                },
+                {.max_concurrency = concurrency, .max_bytes_in_flight = in_flight});
       EXPECT_EQ(wrong, 0);
       for (std::size_t i = 0; i < 1000; ++i) EXPECT_EQ(completions[i], 1) << i;
     }
@@ -366,7 +380,8 @@ TEST_P(StoreSuite, PlacesWholeValues) {
   const std::vector<float> untouched = memory;
   std::vector<Context> others(3);
   others[0].destination = ArrayView::of(memory.data(), Shape{3});
-  others[1].destination = ArrayView(reinterpret_cast<std::byte*>(memory.data()), data_type_of<float>(), Shape{4}, Strides{8});
+  others[1].destination =
+      ArrayView(reinterpret_cast<std::byte*>(memory.data()), data_type_of<float>(), Shape{4}, Strides{8});
   others[2].destination = ArrayView::of(memory.data(), Shape{4});
   for (std::size_t i = 0; i < others.size(); ++i) {
     GetRequest request{.key = "k", .ranges = {}, .context = &others[i]};
@@ -462,7 +477,8 @@ TEST_P(StoreSuite, DurableBatches) {
     std::vector<SetRequest> batch;
     Values expected;
     for (int i = 0; i < 5; ++i) {
-      const std::string key = "deep/er/" + std::to_string(i), value = std::to_string(static_cast<int>(durability));
+      const std::string key = "deep/er/" + std::to_string(i),
+                        value = std::to_string(static_cast<int>(durability));
       batch.push_back({.key = key, .value = bytes(value)});
       expected[key] = value;
     }
@@ -508,7 +524,9 @@ TEST_P(StoreSuite, ProduceExceptionsStopTheBatch) {
   EXPECT_THROW(store.set(batch), Unusual);
   for (const auto& [key, value] : contents(store)) EXPECT_EQ(value, "v");
   EXPECT_FALSE(store.exists("k10"));
-  batch[10].produce = []() -> std::optional<Buffer> { throw Error(ErrorCode::corrupt_chunk, "does not encode"); };
+  batch[10].produce = []() -> std::optional<Buffer> {
+    throw Error(ErrorCode::corrupt_chunk, "does not encode");
+  };
   try {
     store.set(batch);
     FAIL() << "nothing was thrown";
@@ -539,7 +557,8 @@ TEST_P(StoreSuite, StopsWhenAsked) {
   EXPECT_EQ(completed, 0);
   EXPECT_EQ(code_of([&] { store.get(std::span(batch).first(1), sink, options); }), ErrorCode::cancelled);
   if (!writable()) return;
-  const std::vector<SetRequest> writes = {{.key = "k0", .value = bytes("new")}, {.key = "k1", .value = bytes("new")}};
+  const std::vector<SetRequest> writes = {{.key = "k0", .value = bytes("new")},
+                                          {.key = "k1", .value = bytes("new")}};
   EXPECT_EQ(code_of([&] { store.set(writes, {.stop = stop.get_token()}); }), ErrorCode::cancelled);
   EXPECT_EQ(contents(store), values);
 }
@@ -628,7 +647,8 @@ TEST_P(StoreSuite, BatchesWithinSinks) {
   for (const auto& [key, value] : values) batch.push_back({.key = key});
   std::atomic<int> inner{0};
   store.get(batch, [&](std::size_t, GetResult&&) {
-    store.get(batch, [&](std::size_t, GetResult&& result) { inner += result.status == GetStatus::found; }, {.max_bytes_in_flight = 1});
+    store.get(batch, [&](std::size_t, GetResult&& result) { inner += result.status == GetStatus::found; },
+              {.max_bytes_in_flight = 1});
   });
   EXPECT_EQ(inner, 400);
 }

@@ -25,9 +25,9 @@ struct StoreUnderTest {
 struct StoreCase {
   std::string name;
   std::function<StoreUnderTest(const Values& initial)> make;  // a store that holds exactly `initial`
-  bool exclusive = true;   // set_if_absent has one winner among threads
-  bool generations = true; // results carry a generation that changes with the value
-  bool tree = false;       // keys are files: no key may be a directory of another
+  bool exclusive = true;                                      // set_if_absent has one winner among threads
+  bool generations = true;  // results carry a generation that changes with the value
+  bool tree = false;        // keys are files: no key may be a directory of another
 };
 
 inline void PrintTo(const StoreCase& store, std::ostream* out) { *out << store.name; }

@@ -50,7 +50,8 @@ class ZipStoreTest : public ::testing::Test {
     return {std::istreambuf_iterator<char>(in), {}};
   }
   std::size_t files_in_directory() const {
-    return static_cast<std::size_t>(std::distance(fs::directory_iterator(dir_.path()), fs::directory_iterator()));
+    return static_cast<std::size_t>(
+        std::distance(fs::directory_iterator(dir_.path()), fs::directory_iterator()));
   }
   TempDir dir_;
 };
@@ -64,11 +65,16 @@ TEST_F(ZipStoreTest, ReadsStoredAndDeflated) {
   extra.local_extra = std::string("\x55\x54\x05\x00\x01....", 9);
   for (const bool zip64_end : {false, true}) {
     for (const std::string& before : {std::string(), std::string(1000, '#')}) {
-      auto store = open(make_zip({stored("zarr.json", "{}"), deflated("d/k", value), descriptor, wide, extra, stored("d/", ""),
-                                  stored("empty", ""), deflated("empty2", "")},
+      auto store = open(make_zip({stored("zarr.json", "{}"), deflated("d/k", value), descriptor, wide, extra,
+                                  stored("d/", ""), stored("empty", ""), deflated("empty2", "")},
                                  {.before = before, .comment = "a comment", .zip64_end = zip64_end}));
-      EXPECT_EQ(contents(*store), (Values{{"zarr.json", "{}"}, {"d/k", value}, {"d/descriptor", value}, {"d/zip64", value},
-                                          {"d/extra", "local extra"}, {"empty", ""}, {"empty2", ""}}));
+      EXPECT_EQ(contents(*store), (Values{{"zarr.json", "{}"},
+                                          {"d/k", value},
+                                          {"d/descriptor", value},
+                                          {"d/zip64", value},
+                                          {"d/extra", "local extra"},
+                                          {"empty", ""},
+                                          {"empty2", ""}}));
       for (const std::string key : {"d/k", "d/zip64"}) {
         EXPECT_EQ(text_of(*store, key, ByteRange::range(99'999, 3)), value.substr(99'999, 3));
         EXPECT_EQ(text_of(*store, key, ByteRange::suffix(10)), value.substr(value.size() - 10));
@@ -101,7 +107,8 @@ TEST_F(ZipStoreTest, PlacesBothMethods) {
 }
 
 TEST_F(ZipStoreTest, TheLastDuplicateCounts) {
-  auto store = open(make_zip({stored("k", "first"), stored("l", "l"), stored("k", "second"), deflated("k", "third")}));
+  auto store =
+      open(make_zip({stored("k", "first"), stored("l", "l"), stored("k", "second"), deflated("k", "third")}));
   EXPECT_EQ(contents(*store), (Values{{"k", "third"}, {"l", "l"}}));
 }
 
@@ -111,7 +118,8 @@ TEST_F(ZipStoreTest, FindsTheFolder) {
     return store->folder() + ":" + std::to_string(store->list().size());
   };
   EXPECT_EQ(folder({stored("d.zarr/zarr.json", "{}"), stored("d.zarr/c/0", "x")}), "d.zarr:2");
-  EXPECT_EQ(folder({stored("d.zarr/", ""), stored("d.zarr/.zgroup", "{}"), stored("__MACOSX/x", "")}), "d.zarr:1");
+  EXPECT_EQ(folder({stored("d.zarr/", ""), stored("d.zarr/.zgroup", "{}"), stored("__MACOSX/x", "")}),
+            "d.zarr:1");
   EXPECT_EQ(folder({stored("d/.zarray", "{}"), stored("readme.txt", "")}), "d:1");
   EXPECT_EQ(folder({stored("zarr.json", "{}"), stored("d/zarr.json", "{}")}), ":2");
   EXPECT_EQ(folder({stored("a/zarr.json", "{}"), stored("b/zarr.json", "{}")}), ":2");
@@ -123,8 +131,9 @@ TEST_F(ZipStoreTest, FindsTheFolder) {
 }
 
 TEST_F(ZipStoreTest, NamesThatAreNoKeysAreSkipped) {
-  auto store = open(make_zip({stored("../../etc/passwd", "x"), stored("/abs", "x"), stored("a//b", "x"), stored("a/./b", "x"), stored("", "x"),
-                              stored("bad\xff", "x"), stored(std::string("nul\0x", 5), "x"), stored("good", "x")}));
+  auto store = open(make_zip({stored("../../etc/passwd", "x"), stored("/abs", "x"), stored("a//b", "x"),
+                              stored("a/./b", "x"), stored("", "x"), stored("bad\xff", "x"),
+                              stored(std::string("nul\0x", 5), "x"), stored("good", "x")}));
   EXPECT_EQ(store->list(), Keys{"good"});
 }
 
@@ -141,9 +150,11 @@ TEST_F(ZipStoreTest, WhatCannotBeReadIsListedAndRefused) {
 
 TEST_F(ZipStoreTest, DamagedEntriesAreErrorsNotValues) {
   const std::string value(5000, 'v');
-  ZipMember crc = stored("crc", value), longer = deflated("longer", value), shorter = deflated("shorter", value), bomb = deflated("bomb", value),
-            unequal = stored("unequal", value), garbage = stored("garbage", "this is no deflate"), trailing = deflated("trailing", value),
-            renamed = stored("renamed", value), method = stored("method", value);
+  ZipMember crc = stored("crc", value), longer = deflated("longer", value),
+            shorter = deflated("shorter", value), bomb = deflated("bomb", value),
+            unequal = stored("unequal", value), garbage = stored("garbage", "this is no deflate"),
+            trailing = deflated("trailing", value), renamed = stored("renamed", value),
+            method = stored("method", value);
   crc.crc ^= 1;
   longer.size = 4999;
   shorter.size = 5001;
@@ -156,12 +167,16 @@ TEST_F(ZipStoreTest, DamagedEntriesAreErrorsNotValues) {
   wide_bomb.name = "wide";
   wide_bomb.zip64 = true;
   wide_bomb.size = ~std::uint64_t{0};
-  auto store = open(make_zip({crc, longer, shorter, bomb, unequal, garbage, trailing, renamed, wide_bomb, stored("fine", "v")}));
-  for (const std::string key : {"crc", "longer", "shorter", "bomb", "unequal", "garbage", "trailing", "renamed", "wide"})
+  auto store = open(make_zip(
+      {crc, longer, shorter, bomb, unequal, garbage, trailing, renamed, wide_bomb, stored("fine", "v")}));
+  for (const std::string key :
+       {"crc", "longer", "shorter", "bomb", "unequal", "garbage", "trailing", "renamed", "wide"})
     EXPECT_EQ(code_of([&] { store->get(key); }), ErrorCode::corrupt_store) << key;
   EXPECT_EQ(code_of([&] { store->get("bomb", ByteRange::suffix(4)); }), ErrorCode::corrupt_store);
   EXPECT_EQ(text_of(*store, "fine"), "v");
-  auto capped = open(make_zip({deflated("k", std::string(1 << 20, 'x')), stored("s", std::string(2000, 'x'))}), {.max_value_size = 1000});
+  auto capped =
+      open(make_zip({deflated("k", std::string(1 << 20, 'x')), stored("s", std::string(2000, 'x'))}),
+           {.max_value_size = 1000});
   EXPECT_EQ(code_of([&] { capped->get("k"); }), ErrorCode::resource_limit);
   EXPECT_EQ(code_of([&] { capped->get("k", ByteRange::range(0, 1)); }), ErrorCode::resource_limit);
   EXPECT_EQ(code_of([&] { capped->get("s"); }), ErrorCode::resource_limit);
@@ -183,14 +198,22 @@ TEST_F(ZipStoreTest, BrokenDirectoriesAreRefused) {
   const std::vector<ZipMember> two = {stored("a", "11"), stored("b", "22")};
   for (const bool zip64_end : {false, true}) {
     EXPECT_EQ(open_error(make_zip(two, {.zip64_end = zip64_end, .count = 3})), ErrorCode::corrupt_store);
-    EXPECT_EQ(open_error(make_zip(two, {.zip64_end = zip64_end, .count = 0x7fff'ffff})), ErrorCode::corrupt_store);
-    EXPECT_EQ(open_error(make_zip(two, {.zip64_end = zip64_end, .directory_size = 5})), ErrorCode::corrupt_store);
-    EXPECT_EQ(open_error(make_zip(two, {.zip64_end = zip64_end, .directory_size = 400'000})), ErrorCode::corrupt_store);
-    EXPECT_EQ(open_error(make_zip(two, {.zip64_end = zip64_end, .directory_offset = 400'000})), ErrorCode::corrupt_store);
-    EXPECT_EQ(open_error(make_zip(two, {.zip64_end = zip64_end, .directory_tail = "tail"})), ErrorCode::corrupt_store);
-    EXPECT_EQ(open_error(make_zip(two, {.zip64_end = zip64_end, .directory_tail = "PK\1\2" + std::string(42, '\xff')})), ErrorCode::corrupt_store);
+    EXPECT_EQ(open_error(make_zip(two, {.zip64_end = zip64_end, .count = 0x7fff'ffff})),
+              ErrorCode::corrupt_store);
+    EXPECT_EQ(open_error(make_zip(two, {.zip64_end = zip64_end, .directory_size = 5})),
+              ErrorCode::corrupt_store);
+    EXPECT_EQ(open_error(make_zip(two, {.zip64_end = zip64_end, .directory_size = 400'000})),
+              ErrorCode::corrupt_store);
+    EXPECT_EQ(open_error(make_zip(two, {.zip64_end = zip64_end, .directory_offset = 400'000})),
+              ErrorCode::corrupt_store);
+    EXPECT_EQ(open_error(make_zip(two, {.zip64_end = zip64_end, .directory_tail = "tail"})),
+              ErrorCode::corrupt_store);
+    EXPECT_EQ(open_error(make_zip(
+                  two, {.zip64_end = zip64_end, .directory_tail = "PK\1\2" + std::string(42, '\xff')})),
+              ErrorCode::corrupt_store);
   }
-  EXPECT_EQ(open_error(make_zip(two, {.zip64_end = true, .directory_size = std::int64_t{1} << 40})), ErrorCode::resource_limit);
+  EXPECT_EQ(open_error(make_zip(two, {.zip64_end = true, .directory_size = std::int64_t{1} << 40})),
+            ErrorCode::resource_limit);
   ZipMember overlapping = stored("b", "22");
   overlapping.offset = 0;
   EXPECT_EQ(open_error(make_zip({two[0], overlapping})), ErrorCode::corrupt_store);
@@ -207,7 +230,8 @@ TEST_F(ZipStoreTest, BrokenDirectoriesAreRefused) {
   // Every cut and every changed byte of a small archive: an error or a store, never a crash.
   ZipMember zip64 = deflated("c/0", std::string(50, 'c'));
   zip64.zip64 = true;
-  const std::string good = make_zip({stored("zarr.json", "{}"), zip64, deflated("c/1", "one")}, {.comment = "c", .zip64_end = true});
+  const std::string good = make_zip({stored("zarr.json", "{}"), zip64, deflated("c/1", "one")},
+                                    {.comment = "c", .zip64_end = true});
   int opened = 0;
   auto try_all = [&](const std::string& archive) {
     try {
@@ -274,8 +298,10 @@ TEST_F(ZipStoreTest, WritesAnArchiveOthersRead) {
   ZipStore store(path);
   EXPECT_EQ(contents(store), (Values{{"c/0", chunk + "!"}, {"zarr.json", "{ }"}, {"\xc3\xa4", ""}}));
   if (std::system("python3 -c 'import zipfile' >/dev/null 2>&1") == 0) {
-    const std::string check = "python3 -c 'import sys, zipfile; z = zipfile.ZipFile(sys.argv[1]); assert z.testzip() is None; "
-                              "assert sorted(z.namelist()) == [\"c/0\", \"zarr.json\", \"\\u00e4\"], z.namelist()' " + path.string();
+    const std::string check =
+        "python3 -c 'import sys, zipfile; z = zipfile.ZipFile(sys.argv[1]); assert z.testzip() is None; "
+        "assert sorted(z.namelist()) == [\"c/0\", \"zarr.json\", \"\\u00e4\"], z.namelist()' " +
+        path.string();
     EXPECT_EQ(std::system(check.c_str()), 0);
   }
 }
@@ -287,13 +313,15 @@ TEST_F(ZipStoreTest, AnEmptyArchiveIsMade) {
 }
 
 TEST_F(ZipStoreTest, UpdatesKeepWhatWasThere) {
-  ZipMember descriptor = deflated("d.zarr/c/1", std::string(1000, 'd')), encrypted = stored("d.zarr/secret", "x");
+  ZipMember descriptor = deflated("d.zarr/c/1", std::string(1000, 'd')),
+            encrypted = stored("d.zarr/secret", "x");
   descriptor.descriptor = true;
   encrypted.flags = 1;
-  const fs::path path = write(make_zip({stored("d.zarr/zarr.json", "{}"), stored("d.zarr/c/0", "old"), stored("d.zarr/", ""), descriptor,
-                                        stored("elsewhere", "kept"), encrypted, stored("d.zarr/c/0", "newer"),
-                                        stored("d.zarr/gone", std::string(200'000, 'g'))},
-                                       {.before = "#!self extractor\n", .comment = "hello"}));
+  const fs::path path =
+      write(make_zip({stored("d.zarr/zarr.json", "{}"), stored("d.zarr/c/0", "old"), stored("d.zarr/", ""),
+                      descriptor, stored("elsewhere", "kept"), encrypted, stored("d.zarr/c/0", "newer"),
+                      stored("d.zarr/gone", std::string(200'000, 'g'))},
+                     {.before = "#!self extractor\n", .comment = "hello"}));
   ASSERT_EQ(::chmod(path.c_str(), 0640), 0);
   const std::string before = file();
   {
@@ -318,8 +346,12 @@ TEST_F(ZipStoreTest, UpdatesKeepWhatWasThere) {
   struct stat status {};
   ASSERT_EQ(::stat(path.c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 07777, 0640u);
-  const Values expected = {{"d.zarr/zarr.json", "{\"changed\": 1}"}, {"d.zarr/c/0", "newer"},    {"d.zarr/c/1", std::string(1000, 'd')},
-                           {"d.zarr/c/2", "two again"},              {"d.zarr/c/3", "three"}, {"elsewhere", "kept"}};
+  const Values expected = {{"d.zarr/zarr.json", "{\"changed\": 1}"},
+                           {"d.zarr/c/0", "newer"},
+                           {"d.zarr/c/1", std::string(1000, 'd')},
+                           {"d.zarr/c/2", "two again"},
+                           {"d.zarr/c/3", "three"},
+                           {"elsewhere", "kept"}};
   ZipStore all(path, {.folder = ""});
   for (const auto& [key, value] : expected) EXPECT_EQ(text_of(all, key), value) << key;
   EXPECT_EQ(all.list().size(), expected.size() + 1);
@@ -340,7 +372,8 @@ TEST_F(ZipStoreTest, SeesThatSomebodyElseWrote) {
   EXPECT_EQ(text_of(ours, "k"), "ours");
   EXPECT_EQ(text_of(*std::make_shared<ZipStore>(path), "k"), "theirs");
   // Two that both make the archive: the second to finish is told.
-  ZipStore first(dir_ / "n.zip", {.mode = ZipMode::create}), second(dir_ / "n.zip", {.mode = ZipMode::create});
+  ZipStore first(dir_ / "n.zip", {.mode = ZipMode::create}),
+      second(dir_ / "n.zip", {.mode = ZipMode::create});
   first.flush();
   EXPECT_EQ(code_of([&] { second.flush(); }), ErrorCode::unavailable);
 }
@@ -356,12 +389,17 @@ TEST_F(ZipStoreTest, AFailedFlushLosesNothing) {
   fs::remove(dir_ / "d/a.zip");
   store.set("c/1", bytes("more"));
   store.flush();
-  EXPECT_EQ(contents(*std::make_shared<ZipStore>(dir_ / "d/a.zip")), (Values{{"c/0", "data"}, {"c/1", "more"}, {"zarr.json", "{}"}}));
+  EXPECT_EQ(contents(*std::make_shared<ZipStore>(dir_ / "d/a.zip")),
+            (Values{{"c/0", "data"}, {"c/1", "more"}, {"zarr.json", "{}"}}));
 }
 
 TEST_F(ZipStoreTest, EntryRecordsRoundTripInZip64) {
   using namespace store::zip;
-  Entry large{.name = "large", .offset = std::uint64_t{5} << 32, .stored_size = std::uint64_t{6} << 32, .size = std::uint64_t{6} << 32, .crc = 7};
+  Entry large{.name = "large",
+              .offset = std::uint64_t{5} << 32,
+              .stored_size = std::uint64_t{6} << 32,
+              .size = std::uint64_t{6} << 32,
+              .crc = 7};
   const std::vector<std::byte> header = local_header(large);
   EXPECT_EQ(header.size(), 30u + 5 + 20);
   const std::vector<std::byte> records = directory_bytes({&large}, std::uint64_t{12} << 32, "c");
@@ -445,7 +483,8 @@ TEST_F(ZipStoreTest, ConcurrentReadersWritersAndFlushes) {
   for (int t = 0; t < 2; ++t)
     writers.emplace_back([&, t] {
       for (int i = 0; i < 30; ++i) {
-        store.set("k/" + std::to_string(t) + "/" + std::to_string(i), bytes(pattern(1000, static_cast<unsigned>(i))));
+        store.set("k/" + std::to_string(t) + "/" + std::to_string(i),
+                  bytes(pattern(1000, static_cast<unsigned>(i))));
         store.set("m/" + std::to_string(t) + "/zarr.json", bytes(std::to_string(i)));
       }
     });

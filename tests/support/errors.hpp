@@ -7,13 +7,13 @@
 
 #include "zarrive/error.hpp"
 
-#define EXPECT_ERROR(call, wanted_code, wanted_part)                                                          \
-  do {                                                                                                        \
-    try {                                                                                                     \
-      (void)(call);                                                                                           \
-      ADD_FAILURE() << #call " threw nothing";                                                                \
-    } catch (const ::zarrive::Error& error) {                                                                 \
-      EXPECT_EQ(::zarrive::to_string(error.code()), ::zarrive::to_string(wanted_code)) << error.what();       \
-      EXPECT_NE(std::string(error.what()).find(wanted_part), std::string::npos) << error.what();              \
-    }                                                                                                         \
+#define EXPECT_ERROR(call, wanted_code, wanted_part)                                                    \
+  do {                                                                                                  \
+    try {                                                                                               \
+      (void)(call);                                                                                     \
+      ADD_FAILURE() << #call " threw nothing";                                                          \
+    } catch (const ::zarrive::Error& error) {                                                           \
+      EXPECT_EQ(::zarrive::to_string(error.code()), ::zarrive::to_string(wanted_code)) << error.what(); \
+      EXPECT_NE(std::string(error.what()).find(wanted_part), std::string::npos) << error.what();        \
+    }                                                                                                   \
   } while (false)

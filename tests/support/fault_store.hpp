@@ -16,7 +16,8 @@ namespace zarrive::test {
 class FaultStore final : public StoreWrapper {
  public:
   using Fault = std::function<void(std::string_view operation, const std::string& key)>;
-  FaultStore(std::shared_ptr<Store> base, Fault fault) : StoreWrapper(std::move(base)), fault_(std::move(fault)) {}
+  FaultStore(std::shared_ptr<Store> base, Fault fault)
+      : StoreWrapper(std::move(base)), fault_(std::move(fault)) {}
 
  protected:
   void do_get(std::span<const GetRequest> batch, const GetSink& sink, const GetOptions& options) override {

@@ -18,7 +18,8 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 template <class To, class From>
 To convert(const DataType& from, From value, const DataType& to) {
   To result{};
-  convert_elements(from, reinterpret_cast<const std::byte*>(&value), sizeof value, to, reinterpret_cast<std::byte*>(&result), sizeof result, 1);
+  convert_elements(from, reinterpret_cast<const std::byte*>(&value), sizeof value, to,
+                   reinterpret_cast<std::byte*>(&result), sizeof result, 1);
   return result;
 }
 
@@ -34,7 +35,8 @@ void refuses(From value) {
 
 TEST(Convert, IntegersInRange) {
   EXPECT_EQ((convert<std::int8_t>(std::int64_t{-128})), -128);
-  EXPECT_EQ((convert<std::uint64_t>(std::int64_t{std::numeric_limits<std::int64_t>::max()})), 0x7fffffffffffffffU);
+  EXPECT_EQ((convert<std::uint64_t>(std::int64_t{std::numeric_limits<std::int64_t>::max()})),
+            0x7fffffffffffffffU);
   EXPECT_EQ((convert<std::int64_t>(std::uint64_t{5})), 5);
   EXPECT_EQ((convert<std::uint16_t>(std::uint8_t{255})), 255);
   refuses<std::int8_t>(std::int64_t{128});
@@ -91,13 +93,16 @@ TEST(Convert, SmallFloatsWithoutInfinity) {
   EXPECT_EQ(convert<std::uint8_t>(f64, kNaN, fnuz), 0x80);
   EXPECT_EQ(convert<std::uint8_t>(f64, 4.0, e8m0), 0x81);
   EXPECT_EQ(convert<double>(e8m0, std::uint8_t{0x81}, f64), 4.0);
-  for (double value : {7.0, kInf, kNaN, -1e9}) EXPECT_THROW(convert<std::uint8_t>(f64, value, e2m1), Error) << value;
+  for (double value : {7.0, kInf, kNaN, -1e9})
+    EXPECT_THROW(convert<std::uint8_t>(f64, value, e2m1), Error) << value;
   for (double value : {1e9, kInf}) EXPECT_THROW(convert<std::uint8_t>(f64, value, fnuz), Error) << value;
-  for (double value : {0.0, -1.0, kInf}) EXPECT_THROW(convert<std::uint8_t>(f64, value, e8m0), Error) << value;
+  for (double value : {0.0, -1.0, kInf})
+    EXPECT_THROW(convert<std::uint8_t>(f64, value, e8m0), Error) << value;
 }
 
 TEST(Convert, NarrowIntegers) {
-  const DataType i4(TypeId::int4), u4(TypeId::uint4), i2(TypeId::int2), u2(TypeId::uint2), i64 = data_type_of<std::int64_t>();
+  const DataType i4(TypeId::int4), u4(TypeId::uint4), i2(TypeId::int2), u2(TypeId::uint2),
+      i64 = data_type_of<std::int64_t>();
   EXPECT_EQ(convert<std::int64_t>(i4, std::uint8_t{0x3b}, i64), -5) << "high bits ignored";
   EXPECT_EQ(convert<std::int64_t>(u4, std::uint8_t{0xfb}, i64), 11);
   EXPECT_EQ(convert<std::int64_t>(i2, std::uint8_t{2}, i64), -2);
@@ -120,7 +125,8 @@ TEST(Convert, Booleans) {
   EXPECT_FALSE(convert<bool>(0));
   EXPECT_TRUE(convert<bool>(std::complex<float>(0, 1)));
   EXPECT_FALSE(convert<bool>(std::complex<double>(0, 0)));
-  EXPECT_EQ(convert<double>(data_type_of<bool>(), std::uint8_t{255}, data_type_of<double>()), 1.0) << "any non-zero byte is true";
+  EXPECT_EQ(convert<double>(data_type_of<bool>(), std::uint8_t{255}, data_type_of<double>()), 1.0)
+      << "any non-zero byte is true";
 }
 
 TEST(Convert, Complex) {
@@ -143,12 +149,15 @@ TEST(Convert, Complex) {
 TEST(Convert, AgreesWithCxxOnRandomValues) {
   std::mt19937_64 random(1);
   std::vector<double> values(1000);
-  for (double& v : values) v = std::ldexp(static_cast<double>(random()) / 0x1p64 - 0.5, static_cast<int>(random() % 60));
+  for (double& v : values)
+    v = std::ldexp(static_cast<double>(random()) / 0x1p64 - 0.5, static_cast<int>(random() % 60));
   std::vector<float> floats(values.size());
   std::vector<std::int64_t> longs(values.size());
   const auto* source = reinterpret_cast<const std::byte*>(values.data());
-  convert_elements(data_type_of<double>(), source, 8, data_type_of<float>(), reinterpret_cast<std::byte*>(floats.data()), 4, values.size());
-  convert_elements(data_type_of<double>(), source, 8, data_type_of<std::int64_t>(), reinterpret_cast<std::byte*>(longs.data()), 8, values.size());
+  convert_elements(data_type_of<double>(), source, 8, data_type_of<float>(),
+                   reinterpret_cast<std::byte*>(floats.data()), 4, values.size());
+  convert_elements(data_type_of<double>(), source, 8, data_type_of<std::int64_t>(),
+                   reinterpret_cast<std::byte*>(longs.data()), 8, values.size());
   for (std::size_t i = 0; i < values.size(); ++i) {
     EXPECT_EQ(floats[i], static_cast<float>(values[i]));
     EXPECT_EQ(longs[i], static_cast<std::int64_t>(values[i]));
@@ -158,20 +167,21 @@ TEST(Convert, AgreesWithCxxOnRandomValues) {
 TEST(Convert, StridesOfEverySign) {
   const std::int16_t source[] = {1, -1, 2, -2, 3, -3};
   std::byte destination[30] = {};  // unaligned doubles, backwards
-  convert_elements(data_type_of<std::int16_t>(), reinterpret_cast<const std::byte*>(source), 4, data_type_of<double>(), destination + 19, -9, 3);
+  convert_elements(data_type_of<std::int16_t>(), reinterpret_cast<const std::byte*>(source), 4,
+                   data_type_of<double>(), destination + 19, -9, 3);
   for (int i = 0; i < 3; ++i) {
     double value;
     std::memcpy(&value, destination + 19 - 9 * i, 8);
     EXPECT_EQ(value, i + 1);
   }
   std::int16_t same[3] = {};
-  convert_elements(data_type_of<std::int16_t>(), reinterpret_cast<const std::byte*>(source + 5), -4, data_type_of<std::int16_t>(),
-                   reinterpret_cast<std::byte*>(same), 2, 3);
+  convert_elements(data_type_of<std::int16_t>(), reinterpret_cast<const std::byte*>(source + 5), -4,
+                   data_type_of<std::int16_t>(), reinterpret_cast<std::byte*>(same), 2, 3);
   EXPECT_EQ(same[0], -3);
   EXPECT_EQ(same[2], -1);
   std::int32_t broadcast[4] = {};
-  convert_elements(data_type_of<std::int16_t>(), reinterpret_cast<const std::byte*>(source + 4), 0, data_type_of<std::int32_t>(),
-                   reinterpret_cast<std::byte*>(broadcast), 4, 4);
+  convert_elements(data_type_of<std::int16_t>(), reinterpret_cast<const std::byte*>(source + 4), 0,
+                   data_type_of<std::int32_t>(), reinterpret_cast<std::byte*>(broadcast), 4, 4);
   for (std::int32_t v : broadcast) EXPECT_EQ(v, 3);
 }
 
@@ -179,11 +189,12 @@ TEST(Convert, EqualTypesCopy) {
   const std::string source[] = {"a", std::string(100, 'b'), ""};
   std::string destination[3] = {"x", "y", "z"};
   const DataType string(TypeId::string);
-  convert_elements(string, reinterpret_cast<const std::byte*>(source), sizeof(std::string), string, reinterpret_cast<std::byte*>(destination),
-                   sizeof(std::string), 3);
+  convert_elements(string, reinterpret_cast<const std::byte*>(source), sizeof(std::string), string,
+                   reinterpret_cast<std::byte*>(destination), sizeof(std::string), 3);
   for (int i = 0; i < 3; ++i) EXPECT_EQ(destination[i], source[i]);
   const DataType record = DataType::parse(R"([["a", "|u1"], ["b", ">i2"]])");
-  const std::byte in[6] = {std::byte{1}, std::byte{2}, std::byte{3}, std::byte{4}, std::byte{5}, std::byte{6}};
+  const std::byte in[6] = {std::byte{1}, std::byte{2}, std::byte{3},
+                           std::byte{4}, std::byte{5}, std::byte{6}};
   std::byte out[6] = {};
   convert_elements(record, in, 3, record.with_byte_order(ByteOrder::little), out, 3, 2);
   EXPECT_EQ(std::memcmp(in, out, 6), 0) << "memory is in this machine's order either way";
@@ -194,29 +205,35 @@ TEST(Convert, TellsTheElement) {
   std::vector<double> values(1000, 1.0);
   values[700] = 300;
   std::vector<std::uint8_t> bytes(values.size());
-  expect_error(ErrorCode::out_of_bounds, "element 700 is 300.0 of type float64, which uint8 cannot hold", [&] {
-    convert_elements(data_type_of<double>(), reinterpret_cast<const std::byte*>(values.data()), 8, data_type_of<std::uint8_t>(),
-                     reinterpret_cast<std::byte*>(bytes.data()), 1, values.size());
-  });
+  expect_error(ErrorCode::out_of_bounds, "element 700 is 300.0 of type float64, which uint8 cannot hold",
+               [&] {
+                 convert_elements(data_type_of<double>(), reinterpret_cast<const std::byte*>(values.data()),
+                                  8, data_type_of<std::uint8_t>(), reinterpret_cast<std::byte*>(bytes.data()),
+                                  1, values.size());
+               });
   std::vector<std::complex<double>> complex(10, 1.0);
   complex[3] = 400;
   complex[5] = {0, 1};
   expect_error(ErrorCode::out_of_bounds, "element 3 is (400.0, 0.0)", [&] {
-    convert_elements(data_type_of<std::complex<double>>(), reinterpret_cast<const std::byte*>(complex.data()), 16, data_type_of<std::uint8_t>(),
-                     reinterpret_cast<std::byte*>(bytes.data()), 1, complex.size());
+    convert_elements(data_type_of<std::complex<double>>(), reinterpret_cast<const std::byte*>(complex.data()),
+                     16, data_type_of<std::uint8_t>(), reinterpret_cast<std::byte*>(bytes.data()), 1,
+                     complex.size());
   });
   complex[3] = 4;
   expect_error(ErrorCode::out_of_bounds, "element 5 is (0.0, 1.0)", [&] {
-    convert_elements(data_type_of<std::complex<double>>(), reinterpret_cast<const std::byte*>(complex.data()), 16, data_type_of<std::uint8_t>(),
-                     reinterpret_cast<std::byte*>(bytes.data()), 1, complex.size());
+    convert_elements(data_type_of<std::complex<double>>(), reinterpret_cast<const std::byte*>(complex.data()),
+                     16, data_type_of<std::uint8_t>(), reinterpret_cast<std::byte*>(bytes.data()), 1,
+                     complex.size());
   });
 }
 
 TEST(Convert, WhatConverts) {
-  const DataType numbers[] = {DataType(TypeId::boolean), DataType(TypeId::int2), DataType(TypeId::uint64), DataType(TypeId::float16),
+  const DataType numbers[] = {DataType(TypeId::boolean),        DataType(TypeId::int2),
+                              DataType(TypeId::uint64),         DataType(TypeId::float16),
                               DataType(TypeId::float8_e8m0fnu), DataType(TypeId::complex64)};
-  const DataType others[] = {DataType(TypeId::string), DataType(TypeId::bytes), DataType::raw(4), DataType::fixed_bytes(4), DataType::datetime64("s"),
-                             DataType::structured({{"a", DataType(), {}}})};
+  const DataType others[] = {DataType(TypeId::string),  DataType(TypeId::bytes),
+                             DataType::raw(4),          DataType::fixed_bytes(4),
+                             DataType::datetime64("s"), DataType::structured({{"a", DataType(), {}}})};
   for (const DataType& a : numbers)
     for (const DataType& b : numbers) EXPECT_TRUE(can_convert(a, b));
   for (const DataType& a : others) {

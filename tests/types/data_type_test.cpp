@@ -15,7 +15,9 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-std::tuple<std::size_t, std::size_t, std::size_t, ByteOrder> tie(const DataType::Leaf& l) { return {l.offset, l.count, l.unit, l.order}; }
+std::tuple<std::size_t, std::size_t, std::size_t, ByteOrder> tie(const DataType::Leaf& l) {
+  return {l.offset, l.count, l.unit, l.order};
+}
 
 std::vector<std::tuple<std::size_t, std::size_t, std::size_t, ByteOrder>> leaves(const DataType& type) {
   std::vector<std::tuple<std::size_t, std::size_t, std::size_t, ByteOrder>> result;
@@ -99,7 +101,8 @@ TEST(DataType, VariableTypesAreStrings) {
 TEST(DataType, ParametersAreChecked) {
   expect_error(ErrorCode::invalid_argument, "needs parameters", [] { return DataType(TypeId::raw); });
   expect_error(ErrorCode::invalid_argument, "needs parameters", [] { return DataType(TypeId::structured); });
-  expect_error(ErrorCode::invalid_argument, "byte order", [] { return DataType(TypeId::int16, ByteOrder::none); });
+  expect_error(ErrorCode::invalid_argument, "byte order",
+               [] { return DataType(TypeId::int16, ByteOrder::none); });
   expect_error(ErrorCode::invalid_argument, "at least 1", [] { DataType::raw(0); });
   expect_error(ErrorCode::resource_limit, "2147483647", [] { DataType::raw(0x80000000U); });
   EXPECT_EQ(DataType::raw(0x7fffffff).item_size(), 0x7fffffffU);
@@ -109,8 +112,10 @@ TEST(DataType, ParametersAreChecked) {
   expect_error(ErrorCode::invalid_argument, "time unit", [] { DataType::datetime64("fortnight"); });
   expect_error(ErrorCode::invalid_argument, "scale", [] { DataType::datetime64("s", 0); });
   expect_error(ErrorCode::invalid_argument, "scale", [] { DataType::timedelta64("s", 0x80000000U); });
-  expect_error(ErrorCode::invalid_argument, "byte order", [] { DataType::timedelta64("s", 1, ByteOrder::none); });
-  expect_error(ErrorCode::invalid_argument, "little or big", [] { DataType().with_byte_order(ByteOrder::none); });
+  expect_error(ErrorCode::invalid_argument, "byte order",
+               [] { DataType::timedelta64("s", 1, ByteOrder::none); });
+  expect_error(ErrorCode::invalid_argument, "little or big",
+               [] { DataType().with_byte_order(ByteOrder::none); });
 }
 
 TEST(DataType, Times) {
@@ -129,7 +134,8 @@ TEST(DataType, Times) {
 }
 
 TEST(DataType, StructuredIsPackedInOrder) {
-  DataType inner = DataType::structured({{"x", DataType(TypeId::int16, B), {}}, {"y", DataType(TypeId::uint8), {}}});
+  DataType inner =
+      DataType::structured({{"x", DataType(TypeId::int16, B), {}}, {"y", DataType(TypeId::uint8), {}}});
   DataType type = DataType::structured({{"a", DataType(TypeId::uint8), {}},
                                         {"b", DataType(TypeId::float32), {2, 3}},
                                         {"c", inner, {2}},
@@ -140,11 +146,13 @@ TEST(DataType, StructuredIsPackedInOrder) {
   EXPECT_EQ(type.alignment(), 1U);
   EXPECT_EQ(type.byte_order(), ByteOrder::none);
   EXPECT_EQ(type.swap_unit(), 0U);
-  EXPECT_THAT(leaves(type), ElementsAre(std::tuple(1U, 6U, 4U, L), std::tuple(25U, 1U, 2U, B), std::tuple(28U, 1U, 2U, B),
-                                        std::tuple(34U, 2U, 8U, L)));
+  EXPECT_THAT(leaves(type), ElementsAre(std::tuple(1U, 6U, 4U, L), std::tuple(25U, 1U, 2U, B),
+                                        std::tuple(28U, 1U, 2U, B), std::tuple(34U, 2U, 8U, L)));
   EXPECT_EQ(type.fields()[2].offset, 25U);
   EXPECT_EQ(type.fields()[2].size(), 6U);
-  EXPECT_EQ(type.name(), "struct{a: uint8, b: float32[2, 3], c: struct{x: int16, y: uint8}[2], : r24, d: complex128, : r8}");
+  EXPECT_EQ(
+      type.name(),
+      "struct{a: uint8, b: float32[2, 3], c: struct{x: int16, y: uint8}[2], : r24, d: complex128, : r8}");
 
   DataType big = type.with_byte_order(B);
   EXPECT_EQ(big, type);
@@ -153,32 +161,46 @@ TEST(DataType, StructuredIsPackedInOrder) {
 }
 
 TEST(DataType, SwapUnitOfUniformStructs) {
-  DataType two = DataType::structured({{"a", DataType(TypeId::uint16), {}}, {"b", DataType(TypeId::int16), {}}});
+  DataType two =
+      DataType::structured({{"a", DataType(TypeId::uint16), {}}, {"b", DataType(TypeId::int16), {}}});
   EXPECT_EQ(two.swap_unit(), 2U);
   EXPECT_THAT(leaves(two), ElementsAre(std::tuple(0U, 2U, 2U, L)));
-  DataType bytes = DataType::structured({{"a", DataType(TypeId::uint8), {}}, {"b", DataType::fixed_bytes(3), {}}});
+  DataType bytes =
+      DataType::structured({{"a", DataType(TypeId::uint8), {}}, {"b", DataType::fixed_bytes(3), {}}});
   EXPECT_EQ(bytes.swap_unit(), 1U);
-  DataType mixed = DataType::structured({{"a", DataType(TypeId::uint16), {}}, {"b", DataType(TypeId::int16, B), {}}});
+  DataType mixed =
+      DataType::structured({{"a", DataType(TypeId::uint16), {}}, {"b", DataType(TypeId::int16, B), {}}});
   EXPECT_EQ(mixed.swap_unit(), 0U);
-  DataType tail = DataType::structured({{"a", DataType(TypeId::uint16), {}}, {"b", DataType(TypeId::int8), {}}});
+  DataType tail =
+      DataType::structured({{"a", DataType(TypeId::uint16), {}}, {"b", DataType(TypeId::int8), {}}});
   EXPECT_EQ(tail.swap_unit(), 0U);
 }
 
 TEST(DataType, StructuredRefuses) {
   const DataType u1;
   expect_error(ErrorCode::invalid_argument, "without fields", [] { DataType::structured({}); });
-  expect_error(ErrorCode::invalid_argument, "two fields are named \"a\"", [&] { DataType::structured({{"a", u1, {}}, {"a", u1, {}}}); });
+  expect_error(ErrorCode::invalid_argument, "two fields are named \"a\"", [&] {
+    DataType::structured({{"a", u1, {}}, {"a", u1, {}}});
+  });
   expect_error(ErrorCode::invalid_argument, "no name", [&] { DataType::structured({{"", u1, {}}}); });
-  expect_error(ErrorCode::invalid_argument, "holds nothing", [&] { DataType::structured({{"a", u1, {2, 0}}}); });
-  expect_error(ErrorCode::unsupported_data_type, "variable length", [] { DataType::structured({{"a", DataType(TypeId::string), {}}}); });
-  expect_error(ErrorCode::resource_limit, "2147483647", [&] { DataType::structured({{"a", u1, {0x80000000U}}}); });
+  expect_error(ErrorCode::invalid_argument, "holds nothing", [&] {
+    DataType::structured({{"a", u1, {2, 0}}});
+  });
+  expect_error(ErrorCode::unsupported_data_type, "variable length", [] {
+    DataType::structured({{"a", DataType(TypeId::string), {}}});
+  });
+  expect_error(ErrorCode::resource_limit, "2147483647", [&] {
+    DataType::structured({{"a", u1, {0x80000000U}}});
+  });
   expect_error(ErrorCode::resource_limit, "2147483647", [] {
     DataType::structured({{"a", DataType::raw(0x7fffffff), {}}, {"b", DataType::raw(0x7fffffff), {}}});
   });
   const std::uint64_t huge = std::uint64_t{1} << 40;
   EXPECT_THROW(DataType::structured({{"a", u1, {huge, huge}}}), Error);
   DataType record = DataType::structured({{"a", u1, {}}, {"b", DataType(TypeId::int16), {}}});
-  expect_error(ErrorCode::resource_limit, "separately ordered", [&] { DataType::structured({{"r", record, {70000}}}); });
+  expect_error(ErrorCode::resource_limit, "separately ordered", [&] {
+    DataType::structured({{"r", record, {70000}}});
+  });
   EXPECT_EQ(DataType::structured({{"r", record, {65536}}}).leaves().size(), 65536U);
   EXPECT_EQ(DataType::structured({{"r", DataType(TypeId::int16), {1000000000}}}).leaves().size(), 1U);
 }

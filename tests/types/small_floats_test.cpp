@@ -20,9 +20,10 @@ using types::Specials;
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-const TypeId kTypes[] = {TypeId::float16,          TypeId::bfloat16,           TypeId::float4_e2m1fn,   TypeId::float6_e2m3fn,
-                         TypeId::float6_e3m2fn,    TypeId::float8_e3m4,        TypeId::float8_e4m3,     TypeId::float8_e4m3b11fnuz,
-                         TypeId::float8_e4m3fnuz,  TypeId::float8_e5m2,        TypeId::float8_e5m2fnuz, TypeId::float8_e8m0fnu};
+const TypeId kTypes[] = {TypeId::float16,       TypeId::bfloat16,           TypeId::float4_e2m1fn,
+                         TypeId::float6_e2m3fn, TypeId::float6_e3m2fn,      TypeId::float8_e3m4,
+                         TypeId::float8_e4m3,   TypeId::float8_e4m3b11fnuz, TypeId::float8_e4m3fnuz,
+                         TypeId::float8_e5m2,   TypeId::float8_e5m2fnuz,    TypeId::float8_e8m0fnu};
 
 std::string named(TypeId id, unsigned bits) { return DataType(id).name() + " 0x" + std::to_string(bits); }
 
@@ -33,19 +34,26 @@ TEST(SmallFloats, KnownValues) {
     double value;
   };
   const Case cases[] = {
-      {TypeId::float16, 0x3c00, 1.0},           {TypeId::float16, 0x7bff, 65504.0},        {TypeId::float16, 0x0001, 0x1p-24},
-      {TypeId::float16, 0xc000, -2.0},          {TypeId::float16, 0x7c00, kInf},           {TypeId::float16, 0xfc00, -kInf},
-      {TypeId::bfloat16, 0x3f80, 1.0},          {TypeId::bfloat16, 0x7f7f, 0x1.fep127},    {TypeId::bfloat16, 0x0001, 0x1p-133},
-      {TypeId::float8_e3m4, 0x30, 1.0},         {TypeId::float8_e3m4, 0x6f, 15.5},         {TypeId::float8_e3m4, 0x70, kInf},
-      {TypeId::float8_e4m3, 0x38, 1.0},         {TypeId::float8_e4m3, 0x77, 240.0},        {TypeId::float8_e4m3, 0xf8, -kInf},
-      {TypeId::float8_e5m2, 0x3c, 1.0},         {TypeId::float8_e5m2, 0x7b, 57344.0},      {TypeId::float8_e5m2, 0x01, 0x1p-16},
-      {TypeId::float8_e4m3fnuz, 0x40, 1.0},     {TypeId::float8_e4m3fnuz, 0x7f, 240.0},    {TypeId::float8_e4m3fnuz, 0x01, 0x1p-10},
-      {TypeId::float8_e4m3b11fnuz, 0x58, 1.0},  {TypeId::float8_e4m3b11fnuz, 0x7f, 30.0},  {TypeId::float8_e4m3b11fnuz, 0xff, -30.0},
-      {TypeId::float8_e5m2fnuz, 0x40, 1.0},     {TypeId::float8_e5m2fnuz, 0x7f, 57344.0},  {TypeId::float8_e5m2fnuz, 0x01, 0x1p-17},
-      {TypeId::float8_e8m0fnu, 0x7f, 1.0},      {TypeId::float8_e8m0fnu, 0xfe, 0x1p127},   {TypeId::float8_e8m0fnu, 0x00, 0x1p-127},
-      {TypeId::float4_e2m1fn, 0x7, 6.0},        {TypeId::float4_e2m1fn, 0x1, 0.5},         {TypeId::float4_e2m1fn, 0xf, -6.0},
-      {TypeId::float6_e2m3fn, 0x1f, 7.5},       {TypeId::float6_e2m3fn, 0x01, 0.125},      {TypeId::float6_e2m3fn, 0x28, -1.0},
-      {TypeId::float6_e3m2fn, 0x1f, 28.0},      {TypeId::float6_e3m2fn, 0x01, 0.0625},     {TypeId::float6_e3m2fn, 0x0c, 1.0},
+      {TypeId::float16, 0x3c00, 1.0},           {TypeId::float16, 0x7bff, 65504.0},
+      {TypeId::float16, 0x0001, 0x1p-24},       {TypeId::float16, 0xc000, -2.0},
+      {TypeId::float16, 0x7c00, kInf},          {TypeId::float16, 0xfc00, -kInf},
+      {TypeId::bfloat16, 0x3f80, 1.0},          {TypeId::bfloat16, 0x7f7f, 0x1.fep127},
+      {TypeId::bfloat16, 0x0001, 0x1p-133},     {TypeId::float8_e3m4, 0x30, 1.0},
+      {TypeId::float8_e3m4, 0x6f, 15.5},        {TypeId::float8_e3m4, 0x70, kInf},
+      {TypeId::float8_e4m3, 0x38, 1.0},         {TypeId::float8_e4m3, 0x77, 240.0},
+      {TypeId::float8_e4m3, 0xf8, -kInf},       {TypeId::float8_e5m2, 0x3c, 1.0},
+      {TypeId::float8_e5m2, 0x7b, 57344.0},     {TypeId::float8_e5m2, 0x01, 0x1p-16},
+      {TypeId::float8_e4m3fnuz, 0x40, 1.0},     {TypeId::float8_e4m3fnuz, 0x7f, 240.0},
+      {TypeId::float8_e4m3fnuz, 0x01, 0x1p-10}, {TypeId::float8_e4m3b11fnuz, 0x58, 1.0},
+      {TypeId::float8_e4m3b11fnuz, 0x7f, 30.0}, {TypeId::float8_e4m3b11fnuz, 0xff, -30.0},
+      {TypeId::float8_e5m2fnuz, 0x40, 1.0},     {TypeId::float8_e5m2fnuz, 0x7f, 57344.0},
+      {TypeId::float8_e5m2fnuz, 0x01, 0x1p-17}, {TypeId::float8_e8m0fnu, 0x7f, 1.0},
+      {TypeId::float8_e8m0fnu, 0xfe, 0x1p127},  {TypeId::float8_e8m0fnu, 0x00, 0x1p-127},
+      {TypeId::float4_e2m1fn, 0x7, 6.0},        {TypeId::float4_e2m1fn, 0x1, 0.5},
+      {TypeId::float4_e2m1fn, 0xf, -6.0},       {TypeId::float6_e2m3fn, 0x1f, 7.5},
+      {TypeId::float6_e2m3fn, 0x01, 0.125},     {TypeId::float6_e2m3fn, 0x28, -1.0},
+      {TypeId::float6_e3m2fn, 0x1f, 28.0},      {TypeId::float6_e3m2fn, 0x01, 0.0625},
+      {TypeId::float6_e3m2fn, 0x0c, 1.0},
   };
   for (const Case& c : cases) {
     EXPECT_EQ(to_double(c.id, c.bits), c.value) << named(c.id, c.bits);
@@ -97,7 +105,8 @@ TEST(SmallFloats, RoundsHalfToEvenEverywhere) {
         ASSERT_EQ(to_double(id, static_cast<std::uint16_t>(high_bits)), high->first);
       }
       const unsigned even = (low->second & 1) ? high->second : low->second;
-      ASSERT_EQ(to_double(id, from_double(id, middle)), to_double(id, static_cast<std::uint16_t>(even))) << named(id, low->second);
+      ASSERT_EQ(to_double(id, from_double(id, middle)), to_double(id, static_cast<std::uint16_t>(even)))
+          << named(id, low->second);
     }
   }
 }
@@ -154,8 +163,10 @@ TEST(FloatText, RoundsOnce) {
   EXPECT_EQ(float_from_decimal(TypeId::float16, "1.00146484374999999999999999999999999999999"), 0x3c01U);
   EXPECT_EQ(float_from_decimal(TypeId::float16, "-1.00146484375"), 0xbc02U);
   EXPECT_EQ(float_from_decimal(TypeId::float32, "1.000000059604644775390625"), 0x3f800000U);
-  EXPECT_EQ(float_from_decimal(TypeId::float32, "1.00000005960464477539062500000000000000000001"), 0x3f800001U);
-  EXPECT_EQ(float_from_decimal(TypeId::float32, "10000000596046447753906250000000000000001E-40"), 0x3f800001U);
+  EXPECT_EQ(float_from_decimal(TypeId::float32, "1.00000005960464477539062500000000000000000001"),
+            0x3f800001U);
+  EXPECT_EQ(float_from_decimal(TypeId::float32, "10000000596046447753906250000000000000001E-40"),
+            0x3f800001U);
   EXPECT_EQ(float_from_decimal(TypeId::float32, "0.1"), 0x3dcccccdU);
   EXPECT_EQ(float_from_decimal(TypeId::float32, "0.10000000149011612"), 0x3dcccccdU);
   EXPECT_EQ(float_from_decimal(TypeId::float32, "1e-46"), 0U);
@@ -205,7 +216,8 @@ TEST(FloatText, Hex) {
   EXPECT_EQ(float_from_hex(TypeId::float32, "0x7FA00000"), 0x7fa00000U);
   EXPECT_EQ(float_from_hex(TypeId::float64, "0xffffffffffffffff"), ~std::uint64_t{0});
   EXPECT_EQ(float_from_hex(TypeId::float4_e2m1fn, "0x0f"), 0x0fU);
-  for (const char* bad : {"", "0x", "0x7fc0000", "0x7fc000000", "7fc00000", "0X7fc00000", "0x7fc0000g", "0x-fc00000", "0x 7c0000", "0x0x000000"})
+  for (const char* bad : {"", "0x", "0x7fc0000", "0x7fc000000", "7fc00000", "0X7fc00000", "0x7fc0000g",
+                          "0x-fc00000", "0x 7c0000", "0x0x000000"})
     EXPECT_EQ(float_from_hex(TypeId::float32, bad), std::nullopt) << bad;
   EXPECT_EQ(float_from_hex(TypeId::float4_e2m1fn, "0x10"), std::nullopt) << "beyond the four bits";
   EXPECT_EQ(float_from_hex(TypeId::float6_e3m2fn, "0x40"), std::nullopt);
