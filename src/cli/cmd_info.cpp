@@ -1,0 +1,130 @@
+// zarrive info: what a node is, how it is stored, how large it is and how much of it is there.
+#include <iomanip>
+#include <ostream>
+
+#include "cli/commands.hpp"
+#include "cli/describe.hpp"
+#include "cli/text.hpp"
+#include "zarrive/error.hpp"
+
+namespace zarrive::cli {
+
+namespace {
+
+struct InfoArguments {
+  NodeArguments node = {};
+  bool json = false;
+  bool sizes = false;
+};
+
+void line(std::ostream& out, const std::string& what, const std::string& value) {
+  out << pad_right(what, 12) << value << '\n';
+}
+
+void print_attributes(std::ostream& out, const JsonObject& attributes) {
+  if (attributes.empty()) return;
+  line(out, "attributes", std::to_string(attributes.size()));
+  constexpr std::size_t longest = 500;  // characters; `zarrive attrs` prints all
+  for (const auto& [name, value] : attributes) {
+    std::string text = value.dump();
+    if (text.size() > longest) {
+      std::size_t end = longest;
+      while ((static_cast<unsigned char>(text[end]) & 0xc0u) == 0x80) --end;  // not within a character
+      text = text.substr(0, end) + "...";
+    }
+    out << "  " << printable(name) << ": " << printable(text) << '\n';
+  }
+}
+
+std::string bytes_text(std::uint64_t bytes) {
+  return bytes < 1024 ? human_bytes(bytes) : human_bytes(bytes) + " (" + grouped(bytes) + " bytes)";
+}
+
+std::string size_text(const Array& array) {
+  const std::uint64_t elements = array.size();
+  const std::string text = counted(elements, "element");
+  if (array.data_type().is_variable()) return text;
+  const auto bytes = checked_multiply(elements, array.data_type().item_size());
+  return text + ", " + (bytes ? bytes_text(*bytes) : "more than 2^64 bytes");
+}
+
+std::string stored_text(Session& session, const Array& array, bool sizes) {
+  const std::string total = counted(array.metadata().chunk_count(), "chunk");
+  const auto stored = stored_chunks(session, array, sizes);
+  if (!stored) return "unknown number of " + total + " (the store cannot list)";
+  std::string text = grouped(stored->count) + " of " + total;
+  if (!stored->bytes) return text;
+  text += ", " + bytes_text(*stored->bytes);
+  const double all = static_cast<double>(array.size()) * static_cast<double>(array.data_type().item_size());
+  if (!array.data_type().is_variable() && *stored->bytes > 0 && stored->count == array.metadata().chunk_count()) {
+    char ratio[64];
+    std::snprintf(ratio, sizeof ratio, ", ratio %.2f", all / static_cast<double>(*stored->bytes));
+    text += ratio;
+  }
+  return text;
+}
+
+void print_dimensions(std::ostream& out, const ArrayMetadata& metadata) {
+  if (metadata.dimension_names.empty()) return;
+  std::string names;
+  for (const auto& name : metadata.dimension_names) names += (names.empty() ? "" : ", ") + (name ? printable(*name) : "-");
+  line(out, "dimensions", names);
+}
+
+void print_array_info(Session& session, const Array& array, bool sizes) {
+  std::ostream& out = session.out();
+  const ArrayMetadata& metadata = array.metadata();
+  line(out, "array", "/" + printable(array.path()));
+  line(out, "format", "Zarr v" + std::to_string(static_cast<int>(metadata.format)));
+  line(out, "type", printable(metadata.data_type.name()));
+  line(out, "shape", shape_text(metadata.shape));
+  print_dimensions(out, metadata);
+  line(out, "chunks", chunks_text(metadata.chunk_grid) + ", grid " + shape_text(array.grid_shape()));
+  if (metadata.format == ZarrFormat::v2 && metadata.order != 'C') line(out, "order", std::string(1, metadata.order));
+  line(out, "codecs", codecs_text(metadata));
+  const FillValue& fill = metadata.fill_value;
+  line(out, "fill", fill.is_undefined() ? "null (reads as zeros)"
+                                        : printable((metadata.format == ZarrFormat::v2 ? fill.to_v2() : fill.to_v3()).dump()));
+  line(out, "size", size_text(array));
+  line(out, "stored", stored_text(session, array, sizes));
+  print_attributes(out, metadata.attributes);
+}
+
+void print_group_info(Session& session, const Group& group) {
+  std::ostream& out = session.out();
+  std::uint64_t arrays = 0;
+  std::uint64_t groups = 0;
+  for (const NodeInfo& child : group.children()) ++(child.type == NodeType::array ? arrays : groups);
+  line(out, "group", "/" + printable(group.path()));
+  line(out, "format", "Zarr v" + std::to_string(static_cast<int>(group.format())) + (group.is_consolidated() ? ", consolidated" : ""));
+  line(out, "children", counted(arrays, "array") + ", " + counted(groups, "group"));
+  print_attributes(out, group.attributes());
+}
+
+void info(Session& session, const InfoArguments& arguments) {
+  const Node node = open_node(open_to_read(arguments.node.store), arguments.node.node, session.group_options());
+  const Array* const array = std::get_if<Array>(&node);
+  if (arguments.json) {
+    const Json json = array ? array_json(array->metadata()) : group_json(std::get<Group>(node).metadata());
+    session.out() << json.dump({.indent = 2}) << '\n';
+  } else if (array) {
+    print_array_info(session, *array, arguments.sizes);
+  } else {
+    print_group_info(session, std::get<Group>(node));
+  }
+}
+
+}  // namespace
+
+void add_info(Commands& commands) {
+  CLI::App* command = commands.add("info", "what a node is, how it is stored, how large, how much is there", R"(  zarrive info era5.zarr
+  zarrive info era5.zarr surface/t2m
+  zarrive info era5.zarr surface/t2m --json | jq .shape)");
+  auto arguments = std::make_shared<InfoArguments>();
+  add_node_arguments(command, arguments->node);
+  command->add_flag("--json", arguments->json, "one JSON object in the words of v3 metadata; the v2 document under \"v2\"");
+  command->add_flag("--sizes", arguments->sizes, "ask for the size of every chunk, also over a network");
+  commands.on(command, arguments, info);
+}
+
+}  // namespace zarrive::cli
