@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iostream>
 #include <new>
+#include <utility>
 
 #include "cli/commands.hpp"
 #include "cli/text.hpp"
@@ -72,12 +73,23 @@ int wrong_usage(const CLI::App& app, const Streams& streams, std::string what) {
   return exit_usage;
 }
 
-int run_unguarded(CLI::App& app, Commands& commands, const std::vector<std::string>& arguments, const Streams& streams) {
+// CLI11 would take the value in `attrs STORE set offset -5` for an option. JSON does not mind the blank that keeps it from that.
+std::vector<std::string> with_negative_values(std::vector<std::string> arguments) {
+  if (std::find(arguments.begin(), arguments.end(), "attrs") == arguments.end()) return arguments;
+  for (std::string& argument : arguments) {
+    const bool negative = argument.size() > 1 && argument[0] == '-' && argument[1] >= '0' && argument[1] <= '9';
+    if (negative || argument == "-Infinity") argument.insert(0, " ");
+  }
+  return arguments;
+}
+
+int run_unguarded(CLI::App& app, Commands& commands, std::vector<std::string> arguments, const Streams& streams) {
   if (arguments.empty()) {
     streams.err << app.help() << std::flush;
     return exit_usage;
   }
   try {
+    arguments = with_negative_values(std::move(arguments));
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));  // CLI11 takes them from the back
     commands.chosen();
   } catch (const CLI::CallForHelp&) {
