@@ -14,7 +14,7 @@ namespace zarrive::cli {
 
 CLI::App* Commands::add(const std::string& name, const std::string& what, const std::string& examples) {
   CLI::App* command = app.add_subcommand(name, what);
-  command->footer("Examples:\n" + examples);
+  command->footer("Examples:\n" + examples + "\n");
   return command;
 }
 
@@ -33,7 +33,8 @@ constexpr const char* examples = R"(Examples:
   zarrive copy old.zarr new.zarr --format 3
 
 `zarrive COMMAND --help` shows the options and examples of a command.
-Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted.)";
+Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted.
+)";
 
 void add_all(Commands& commands) {
   add_info(commands);
