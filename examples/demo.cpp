@@ -7,6 +7,7 @@
 // temporary folder.
 #include <zarrive/zarrive.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -25,22 +26,25 @@ using zarrive::Json;
 using zarrive::JsonArray;
 using zarrive::JsonObject;
 
-constexpr std::uint64_t times = 72;        // hours
-constexpr std::uint64_t latitudes = 181;   // degrees
+constexpr std::uint64_t times = 72;       // hours
+constexpr std::uint64_t latitudes = 181;  // degrees
 constexpr std::uint64_t longitudes = 360;
 
 struct Stopwatch {
   std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
-  double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); }
+  double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  }
 };
 
 void require(bool holds, const char* what) {
   if (!holds) throw std::runtime_error(std::string("the demo found that this does not hold: ") + what);
 }
 
-template <class... Values>
-void print(const char* format, Values... values) {
-  std::printf(format, values...);
+void print(const char* text) { std::fputs(text, stdout); }
+template <class First, class... Rest>
+void print(const char* format, First first, Rest... rest) {
+  std::printf(format, first, rest...);
   std::fflush(stdout);
 }
 
@@ -56,8 +60,10 @@ float temperature(std::uint64_t hour, std::uint64_t lat, std::uint64_t lon) {
   const double t = static_cast<double>(hour);
   const double mean = 300 - 55 * std::pow(std::sin(phi), 2);
   const double day = 5 * std::cos(phi) * std::cos(2 * std::numbers::pi * (t - 14) / 24 + lambda);
-  const double storms = 6 * std::pow(std::sin(2 * phi), 2) * std::sin(7 * lambda - 2 * std::numbers::pi * t / 60);
-  return static_cast<float>(std::round((mean + day + storms) * 100) / 100);  // hundredths, as instruments report
+  const double storms =
+      6 * std::pow(std::sin(2 * phi), 2) * std::sin(7 * lambda - 2 * std::numbers::pi * t / 60);
+  return static_cast<float>(std::round((mean + day + storms) * 100) /
+                            100);  // hundredths, as instruments report
 }
 
 std::vector<float> temperatures() {
@@ -74,7 +80,8 @@ JsonObject attributes(const char* name, const char* units) {
 }
 
 template <class T>
-void write_coordinate(zarrive::Group& group, const char* name, const std::vector<T>& values, const char* units) {
+void write_coordinate(zarrive::Group& group, const char* name, const std::vector<T>& values,
+                      const char* units) {
   zarrive::Array array = group.create_array(name, {.shape = {values.size()},
                                                    .data_type = zarrive::data_type_of<T>(),
                                                    .dimension_names = {name},
@@ -85,7 +92,10 @@ void write_coordinate(zarrive::Group& group, const char* name, const std::vector
 // A group with three coordinates and the field, by the climate and forecast conventions.
 void write_dataset(const fs::path& path, zarrive::ZarrFormat format, const std::vector<float>& field) {
   const Stopwatch watch;
-  zarrive::Group root = zarrive::create_group(path.string(), "", {.format = format, .attributes = {{"Conventions", Json("CF-1.11")}, {"title", Json("Computed weather, three days")}}});
+  zarrive::Group root = zarrive::create_group(
+      path.string(), "",
+      {.format = format,
+       .attributes = {{"Conventions", Json("CF-1.11")}, {"title", Json("Computed weather, three days")}}});
   std::vector<std::int64_t> hours(times);
   std::vector<double> lat(latitudes);
   std::vector<double> lon(longitudes);
@@ -114,7 +124,8 @@ void write_dataset(const fs::path& path, zarrive::ZarrFormat format, const std::
 
 void print_tree(const fs::path& path) {
   const zarrive::Group root = zarrive::open_group(path.string());
-  print("%s (Zarr v%d%s)\n", path.filename().c_str(), static_cast<int>(root.format()), root.is_consolidated() ? ", consolidated" : "");
+  print("%s (Zarr v%d%s)\n", path.filename().c_str(), static_cast<int>(root.format()),
+        root.is_consolidated() ? ", consolidated" : "");
   root.walk([&](const zarrive::NodeInfo& node) {
     const auto depth = static_cast<int>(std::count(node.path.begin(), node.path.end(), '/'));
     print("%*s%s", 2 + 2 * depth, "", node.name.c_str());
@@ -130,16 +141,18 @@ void print_info(const fs::path& path) {
   const zarrive::Array array = zarrive::open_array(path.string(), "surface/temperature");
   const zarrive::ArrayMetadata& metadata = array.metadata();
   std::uint64_t stored = 0;
-  for (const std::string& key : array.store()->list(array.path())) stored += array.store()->size(key).value_or(0);
+  for (const std::string& key : array.store()->list(array.path()))
+    stored += array.store()->size(key).value_or(0);
   const double raw = static_cast<double>(array.size() * array.data_type().item_size());
   print("surface/temperature of %s\n", path.filename().c_str());
   print("  chunks %s, %llu of %llu stored\n", zarrive::to_string(metadata.chunk_grid.chunk_shape()).c_str(),
-        static_cast<unsigned long long>(array.stored_chunk_count()), static_cast<unsigned long long>(metadata.chunk_count()));
+        static_cast<unsigned long long>(array.stored_chunk_count()),
+        static_cast<unsigned long long>(metadata.chunk_count()));
   std::string codecs;
   for (const zarrive::CodecSpec& codec : metadata.codecs) codecs += codec.name + " ";
   if (metadata.compressor) codecs += metadata.compressor->name;
-  print("  codecs %s\n  %.1f MB in the store, %.1f times less than in memory\n", codecs.c_str(), static_cast<double>(stored) / 1e6,
-        raw / static_cast<double>(stored));
+  print("  codecs %s\n  %.1f MB in the store, %.1f times less than in memory\n", codecs.c_str(),
+        static_cast<double>(stored) / 1e6, raw / static_cast<double>(stored));
 }
 
 // A region through Array::read: one plan, one batch to the store, and the values are those that were computed.
@@ -156,13 +169,14 @@ void read_region(const fs::path& path) {
   for (std::uint64_t t = 0; t < 24; ++t)
     for (std::uint64_t lat = 0; lat < 30; ++lat)
       for (std::uint64_t lon = 0; lon < 36; ++lon) {
-        require(region(t, lat, lon) == temperature(12 + t, 30 + lat, 359 - 10 * lon), "what is read is what was computed");
+        require(region(t, lat, lon) == temperature(12 + t, 30 + lat, 359 - 10 * lon),
+                "what is read is what was computed");
         warmest = std::max(warmest, region(t, lat, lon));
       }
   require(counts.get_batches == 1, "a selection is one batch");
-  print("  [12:36, 30:60, ::-10] of %s: %llu requests in %llu batch, %.1f ms, warmest %.2f K\n", path.filename().c_str(),
-        static_cast<unsigned long long>(counts.get_requests), static_cast<unsigned long long>(counts.get_batches), milliseconds,
-        static_cast<double>(warmest));
+  print("  [12:36, 30:60, ::-10] of %s: %llu requests in %llu batch, %.1f ms, warmest %.2f K\n",
+        path.filename().c_str(), static_cast<unsigned long long>(counts.get_requests),
+        static_cast<unsigned long long>(counts.get_batches), milliseconds, static_cast<double>(warmest));
 }
 
 // The layer below: many keys, one batch, a context for each. ConstantMap says the same of every key without storing it for each.
@@ -175,7 +189,9 @@ void read_batch(const fs::path& path) {
     keys.push_back(array.chunk_key(chunk));
   }
   keys.push_back("surface/temperature/not-there");
-  const zarrive::Context context{.prototype = zarrive::host(), .node = array.path(), .array = std::make_shared<const zarrive::ArrayMetadata>(array.metadata())};
+  const zarrive::Context context{.prototype = zarrive::host(),
+                                 .node = array.path(),
+                                 .array = std::make_shared<const zarrive::ArrayMetadata>(array.metadata())};
   const auto found = zarrive::getitems(*store, keys, {.contexts = zarrive::ConstantMap(keys, context)});
   require(found.size() + 1 == keys.size(), "absent keys are absent from the result");
   std::uint64_t bytes = 0;
@@ -192,8 +208,9 @@ void read_whole(const fs::path& path, const std::vector<float>& field) {
   array.read_into({}, values);
   const double seconds = watch.seconds();
   require(values == field, "the whole field is read back equal");
-  print("  all of %s: %.1f MB in %.1f ms, %.2f GB/s\n", path.filename().c_str(), static_cast<double>(values.size() * sizeof(float)) / 1e6,
-        seconds * 1e3, static_cast<double>(values.size() * sizeof(float)) / 1e9 / seconds);
+  print("  all of %s: %.1f MB in %.1f ms, %.2f GB/s\n", path.filename().c_str(),
+        static_cast<double>(values.size() * sizeof(float)) / 1e6, seconds * 1e3,
+        static_cast<double>(values.size() * sizeof(float)) / 1e9 / seconds);
 }
 
 // An image of cell nuclei, by OME-Zarr tools.
@@ -205,14 +222,12 @@ void read_fixture(const fs::path& fixtures) {
   }
   print_tree(path);
   const zarrive::Array image = zarrive::open_array(path.string(), "0");
-  const zarrive::TypedArray<std::uint16_t> pixels = image.read<std::uint16_t>({}, {.convert = true});
+  const zarrive::TypedArray<float> pixels = image.read<float>();
+  const auto [darkest, brightest] = std::minmax_element(pixels.begin(), pixels.end());
   double sum = 0;
-  std::uint16_t brightest = 0;
-  for (const std::uint16_t pixel : pixels) {
-    sum += pixel;
-    brightest = std::max(brightest, pixel);
-  }
-  print("image 0: %zu pixels, mean %.2f, brightest %d\n", pixels.size(), sum / static_cast<double>(pixels.size()), brightest);
+  for (const float pixel : pixels) sum += static_cast<double>(pixel);
+  print("image 0: %zu pixels from %.4f to %.4f, mean %.4f\n", pixels.size(), static_cast<double>(*darkest),
+        static_cast<double>(*brightest), sum / static_cast<double>(pixels.size()));
 }
 
 void tour(const fs::path& folder, const char* fixtures) {
@@ -248,7 +263,8 @@ int main(int argc, char** argv) {
       return 0;
     }
     std::string folder = (fs::temp_directory_path() / "zarrive-demo-XXXXXX").string();
-    if (!mkdtemp(folder.data())) throw std::runtime_error("cannot make a folder in " + fs::temp_directory_path().string());
+    if (!mkdtemp(folder.data()))
+      throw std::runtime_error("cannot make a folder in " + fs::temp_directory_path().string());
     const struct Removed {
       fs::path path;
       ~Removed() {

@@ -78,20 +78,23 @@ int wrong_usage(const CLI::App& app, const Streams& streams, std::string what) {
 std::vector<std::string> with_negative_values(std::vector<std::string> arguments) {
   if (std::find(arguments.begin(), arguments.end(), "attrs") == arguments.end()) return arguments;
   for (std::string& argument : arguments) {
-    const bool negative = argument.size() > 1 && argument[0] == '-' && argument[1] >= '0' && argument[1] <= '9';
+    const bool negative =
+        argument.size() > 1 && argument[0] == '-' && argument[1] >= '0' && argument[1] <= '9';
     if (negative || argument == "-Infinity") argument.insert(0, " ");
   }
   return arguments;
 }
 
-int run_unguarded(CLI::App& app, Commands& commands, std::vector<std::string> arguments, const Streams& streams) {
+int run_unguarded(CLI::App& app, Commands& commands, std::vector<std::string> arguments,
+                  const Streams& streams) {
   if (arguments.empty()) {
     streams.err << app.help() << std::flush;
     return exit_usage;
   }
   try {
     arguments = with_negative_values(std::move(arguments));
-    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));  // CLI11 takes them from the back
+    app.parse(
+        std::vector<std::string>(arguments.rbegin(), arguments.rend()));  // CLI11 takes them from the back
     commands.chosen();
   } catch (const CLI::CallForHelp&) {
     streams.out << app.help();
@@ -120,9 +123,12 @@ int run(const std::vector<std::string>& arguments, const Streams& streams) {
     app.require_subcommand(1);
     app.fallthrough();
     app.get_formatter()->column_width(34);
-    app.add_flag("--strict", session.strict, "metadata that only lenient readers take is an error, not a warning");
+    app.add_flag("--strict", session.strict,
+                 "metadata that only lenient readers take is an error, not a warning");
     app.add_flag("-q,--quiet", session.quiet, "no warnings");
-    app.add_option("-j,--jobs", session.jobs, "at most so many threads")->check(CLI::Range(1, 4096))->type_name("N");
+    app.add_option("-j,--jobs", session.jobs, "at most so many threads")
+        ->check(CLI::Range(1, 4096))
+        ->type_name("N");
     app.footer(examples);
     Commands commands{.app = app, .session = session};
     add_all(commands);

@@ -22,7 +22,9 @@ struct Request {
 };
 
 Request request_of(std::vector<std::string> words) {
-  const auto is_action = [](const std::string& word) { return word == "get" || word == "set" || word == "delete"; };
+  const auto is_action = [](const std::string& word) {
+    return word == "get" || word == "set" || word == "delete";
+  };
   Request request;
   if (!words.empty() && !is_action(words[0])) {
     request.node = words[0];
@@ -34,7 +36,8 @@ Request request_of(std::vector<std::string> words) {
     words.erase(words.begin());
   }
   if (request.action == "get" && words.size() > 1) throw UsageError("get takes one name");
-  if (request.action == "set" && (words.empty() || words.size() % 2 != 0)) throw UsageError("set takes names and values in turn: NAME JSON ...");
+  if (request.action == "set" && (words.empty() || words.size() % 2 != 0))
+    throw UsageError("set takes names and values in turn: NAME JSON ...");
   if (request.action == "delete" && words.empty()) throw UsageError("delete takes names");
   request.words = std::move(words);
   return request;
@@ -45,7 +48,9 @@ const JsonObject& attributes_of(const Node& node) {
 }
 
 const Error missing(const std::string& name, const Request& request, const Store& store) {
-  return {ErrorCode::not_found, "there is no attribute \"" + name + "\"", {.store = store.name(), .node = request.node}};
+  return {ErrorCode::not_found,
+          "there is no attribute \"" + name + "\"",
+          {.store = store.name(), .node = request.node}};
 }
 
 void attrs(Session& session, const AttrsArguments& arguments) {
@@ -75,7 +80,8 @@ void attrs(Session& session, const AttrsArguments& arguments) {
 }  // namespace
 
 void add_attrs(Commands& commands) {
-  CLI::App* command = commands.add("attrs", "shows or changes the attributes of a node", R"(  zarrive attrs era5.zarr surface/t2m
+  CLI::App* command = commands.add("attrs", "shows or changes the attributes of a node",
+                                   R"(  zarrive attrs era5.zarr surface/t2m
   zarrive attrs era5.zarr surface/t2m get units
   zarrive attrs era5.zarr surface/t2m set units '"K"' valid_min 0
   zarrive attrs era5.zarr surface/t2m delete valid_min
@@ -83,7 +89,8 @@ void add_attrs(Commands& commands) {
 Values are JSON, so text stands in double quotes. A node that is called get, set or delete is written /get.)");
   auto arguments = std::make_shared<AttrsArguments>();
   command->add_option("STORE", arguments->store, "a folder, a .zip file, or a URL")->required();
-  command->add_option("WORDS", arguments->words, "[NODE] [get [NAME] | set NAME JSON ... | delete NAME ...]")->type_name("...");
+  command->add_option("WORDS", arguments->words, "[NODE] [get [NAME] | set NAME JSON ... | delete NAME ...]")
+      ->type_name("...");
   commands.on(command, arguments, attrs);
 }
 

@@ -33,7 +33,9 @@ void codecs(Session& session, const CodecsArguments& arguments) {
   if (arguments.json) {
     JsonArray list;
     for (const CodecInfo& codec : all) {
-      JsonObject object{{"name", codec.name}, {"zarr_format", static_cast<int>(codec.format)}, {"kind", kind_name(codec.kind)}};
+      JsonObject object{{"name", codec.name},
+                        {"zarr_format", static_cast<int>(codec.format)},
+                        {"kind", kind_name(codec.kind)}};
       if (!codec.alias_of.empty()) object.set("alias_of", codec.alias_of);
       if (!codec.refused.empty()) object.set("refused", codec.refused);
       list.emplace_back(std::move(object));
@@ -44,8 +46,9 @@ void codecs(Session& session, const CodecsArguments& arguments) {
   std::size_t width = 0;
   for (const CodecInfo& codec : all) width = std::max(width, codec.name.size());
   for (const CodecInfo& codec : all) {
-    std::string text = "v" + std::to_string(static_cast<int>(codec.format)) + "  " + pad_right(codec.name, width) + "  " +
-                       pad_right(kind_name(codec.kind), 14) + "  " + note(codec);
+    std::string text = "v" + std::to_string(static_cast<int>(codec.format)) + "  " +
+                       pad_right(codec.name, width) + "  " + pad_right(kind_name(codec.kind), 14) + "  " +
+                       note(codec);
     text.erase(text.find_last_not_of(' ') + 1);
     session.out() << text << '\n';
   }
@@ -54,7 +57,8 @@ void codecs(Session& session, const CodecsArguments& arguments) {
 }  // namespace
 
 void add_codecs(Commands& commands) {
-  CLI::App* command = commands.add("codecs", "the codecs that this build knows", "  zarrive codecs\n  zarrive codecs --json");
+  CLI::App* command =
+      commands.add("codecs", "the codecs that this build knows", "  zarrive codecs\n  zarrive codecs --json");
   auto arguments = std::make_shared<CodecsArguments>();
   command->add_flag("--json", arguments->json, "a JSON list");
   commands.on(command, arguments, codecs);

@@ -19,10 +19,11 @@ void conformance(Session& session, const ConformanceArguments& arguments) {
     append_json(text, array.data_type(), element);
     text += '\n';
   };
-  for_each_slab(resolve({}, array.shape()), array.metadata().chunk_grid, array.data_type().item_size(), slab_bytes / 8, {},
-                [&](const Slab& slab) {
+  for_each_slab(resolve({}, array.shape()), array.metadata().chunk_grid, array.data_type().item_size(),
+                slab_bytes / 8, {}, [&](const Slab& slab) {
                   const NDArray part = array.read(slab.selection, session.read_options());
-                  format_elements(part.view(), session.jobs, append, [&](const std::string& text) { session.out() << text; });
+                  format_elements(part.view(), session.jobs, append,
+                                  [&](const std::string& text) { session.out() << text; });
                   session.check_stop();
                 });
 }
@@ -30,10 +31,13 @@ void conformance(Session& session, const ConformanceArguments& arguments) {
 }  // namespace
 
 void add_conformance(Commands& commands) {
-  CLI::App* command = commands.add("conformance", "prints each element in C order, one a line, in fill-value JSON form",
-                                   "  zarrive conformance --array_path=store.zarr/array");
+  CLI::App* command =
+      commands.add("conformance", "prints each element in C order, one a line, in fill-value JSON form",
+                   "  zarrive conformance --array_path=store.zarr/array");
   auto arguments = std::make_shared<ConformanceArguments>();
-  command->add_option("--array_path", arguments->array_path, "folder of the array")->required()->type_name("DIR");
+  command->add_option("--array_path", arguments->array_path, "folder of the array")
+      ->required()
+      ->type_name("DIR");
   commands.on(command, arguments, conformance);
 }
 

@@ -14,7 +14,8 @@ void consolidate(Session&, const NodeArguments& arguments) {
 }  // namespace
 
 void add_consolidate(Commands& commands) {
-  CLI::App* command = commands.add("consolidate", "gathers the metadata below a group in one document", "  zarrive consolidate era5.zarr");
+  CLI::App* command = commands.add("consolidate", "gathers the metadata below a group in one document",
+                                   "  zarrive consolidate era5.zarr");
   auto arguments = std::make_shared<NodeArguments>();
   add_node_arguments(command, *arguments);
   commands.on(command, arguments, consolidate);

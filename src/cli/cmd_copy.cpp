@@ -17,7 +17,8 @@ namespace zarrive::cli {
 
 namespace {
 
-constexpr std::size_t chunks_at_once = 4096;  // indices held at one time; their bytes are bounded by the store's batch
+constexpr std::size_t chunks_at_once =
+    4096;  // indices held at one time; their bytes are bounded by the store's batch
 
 struct CopyArguments {
   std::string source = {};
@@ -30,7 +31,8 @@ struct CopyArguments {
 
 class Copier {
  public:
-  Copier(Session& session, std::shared_ptr<Store> destination, std::string root, std::optional<ZarrFormat> format)
+  Copier(Session& session, std::shared_ptr<Store> destination, std::string root,
+         std::optional<ZarrFormat> format)
       : session_(session),
         destination_(std::move(destination)),
         root_(std::move(root)),
@@ -48,14 +50,16 @@ class Copier {
   void copy_group(const Group& group, const std::string& to, bool overwrite) {
     session_.check_stop();
     const ZarrFormat format = format_.value_or(group.format());
-    create_group(destination_, to, {.format = format, .attributes = group.attributes(), .overwrite = overwrite});
+    create_group(destination_, to,
+                 {.format = format, .attributes = group.attributes(), .overwrite = overwrite});
     if (format == ZarrFormat::v3 && group.format() == format && !group.metadata().extra_members.empty()) {
       GroupMetadata metadata = group.metadata();
       metadata.consolidated.reset();
       for (const auto& [name, document] : metadata.to_documents())
         destination_->set(join_key(to, name), Buffer::from_string(document_text(document, format)));
     }
-    for (const NodeInfo& child : group.children()) copy(group.open(child.name), join_key(to, child.name), false);
+    for (const NodeInfo& child : group.children())
+      copy(group.open(child.name), join_key(to, child.name), false);
     if (group.is_consolidated() && to == root_) consolidate_metadata(destination_, to);
   }
 
@@ -123,7 +127,8 @@ class Copier {
       target.write_chunk(indices[i], chunk.view(), session_.write_options());
       progress_.done(1, chunk.view().nbytes());
     };
-    Executor::global().parallel_for(indices.size(), copy_one, {.max_concurrency = session_.jobs, .stop = session_.stop()});
+    Executor::global().parallel_for(indices.size(), copy_one,
+                                    {.max_concurrency = session_.jobs, .stop = session_.stop()});
   }
 
   Session& session_;
@@ -134,7 +139,8 @@ class Copier {
 };
 
 // A copy into itself would never end, or delete what it copies.
-void check_apart(const Store& source, const std::string& from, const Store& destination, const std::string& to) {
+void check_apart(const Store& source, const std::string& from, const Store& destination,
+                 const std::string& to) {
   const auto place = [](const Store& store, const std::string& node) {
     std::error_code error;
     std::string path = std::filesystem::weakly_canonical(store.name(), error).string();
@@ -145,7 +151,8 @@ void check_apart(const Store& source, const std::string& from, const Store& dest
   const std::string a = place(source, from);
   const std::string b = place(destination, to);
   if (a.starts_with(b) || b.starts_with(a)) {
-    throw Error(ErrorCode::invalid_argument, "source and destination lie within each other", {.store = destination.name(), .node = to});
+    throw Error(ErrorCode::invalid_argument, "source and destination lie within each other",
+                {.store = destination.name(), .node = to});
   }
 }
 
@@ -163,21 +170,26 @@ void copy(Session& session, const CopyArguments& arguments) {
   Copier(session, destination, to, format).copy(node, arguments.overwrite);
   destination->flush();
   undo.keep();
-  if (!to.empty()) warn_about_consolidated(session, *destination, to.substr(0, std::min(to.rfind('/'), to.size())));
+  if (!to.empty())
+    warn_about_consolidated(session, *destination, to.substr(0, std::min(to.rfind('/'), to.size())));
 }
 
 }  // namespace
 
 void add_copy(Commands& commands) {
-  CLI::App* command = commands.add("copy", "copies nodes between stores and formats", R"(  zarrive copy era5.zarr era5.zip
+  CLI::App* command =
+      commands.add("copy", "copies nodes between stores and formats", R"(  zarrive copy era5.zarr era5.zip
   zarrive copy old.zarr new.zarr --format 3
   zarrive copy era5.zarr small.zarr --from surface/t2m --to t2m)");
   auto arguments = std::make_shared<CopyArguments>();
   command->add_option("SOURCE", arguments->source, "the store to copy from")->required();
-  command->add_option("DESTINATION", arguments->destination, "the store to copy to; made when it is not there")->required();
+  command
+      ->add_option("DESTINATION", arguments->destination, "the store to copy to; made when it is not there")
+      ->required();
   command->add_option("--from", arguments->from, "the node to copy; absent: everything")->type_name("NODE");
   command->add_option("--to", arguments->to, "where to put it; absent: the root")->type_name("NODE");
-  command->add_option("--format", arguments->format, "Zarr format of the copy, 2 or 3; absent: as it is")->type_name("N");
+  command->add_option("--format", arguments->format, "Zarr format of the copy, 2 or 3; absent: as it is")
+      ->type_name("N");
   command->add_flag("--overwrite", arguments->overwrite, "delete what is there first");
   commands.on(command, arguments, copy);
 }

@@ -56,7 +56,8 @@ std::string stored_text(Session& session, const Array& array, bool sizes) {
   if (!stored->bytes) return text;
   text += ", " + bytes_text(*stored->bytes);
   const double all = static_cast<double>(array.size()) * static_cast<double>(array.data_type().item_size());
-  if (!array.data_type().is_variable() && *stored->bytes > 0 && stored->count == array.metadata().chunk_count()) {
+  if (!array.data_type().is_variable() && *stored->bytes > 0 &&
+      stored->count == array.metadata().chunk_count()) {
     char ratio[64];
     std::snprintf(ratio, sizeof ratio, ", ratio %.2f", all / static_cast<double>(*stored->bytes));
     text += ratio;
@@ -67,7 +68,8 @@ std::string stored_text(Session& session, const Array& array, bool sizes) {
 void print_dimensions(std::ostream& out, const ArrayMetadata& metadata) {
   if (metadata.dimension_names.empty()) return;
   std::string names;
-  for (const auto& name : metadata.dimension_names) names += (names.empty() ? "" : ", ") + (name ? printable(*name) : "-");
+  for (const auto& name : metadata.dimension_names)
+    names += (names.empty() ? "" : ", ") + (name ? printable(*name) : "-");
   line(out, "dimensions", names);
 }
 
@@ -80,11 +82,14 @@ void print_array_info(Session& session, const Array& array, bool sizes) {
   line(out, "shape", shape_text(metadata.shape));
   print_dimensions(out, metadata);
   line(out, "chunks", chunks_text(metadata.chunk_grid) + ", grid " + shape_text(array.grid_shape()));
-  if (metadata.format == ZarrFormat::v2 && metadata.order != 'C') line(out, "order", std::string(1, metadata.order));
+  if (metadata.format == ZarrFormat::v2 && metadata.order != 'C')
+    line(out, "order", std::string(1, metadata.order));
   line(out, "codecs", codecs_text(metadata));
   const FillValue& fill = metadata.fill_value;
-  line(out, "fill", fill.is_undefined() ? "null (reads as zeros)"
-                                        : printable((metadata.format == ZarrFormat::v2 ? fill.to_v2() : fill.to_v3()).dump()));
+  line(out, "fill",
+       fill.is_undefined()
+           ? "null (reads as zeros)"
+           : printable((metadata.format == ZarrFormat::v2 ? fill.to_v2() : fill.to_v3()).dump()));
   line(out, "size", size_text(array));
   line(out, "stored", stored_text(session, array, sizes));
   print_attributes(out, metadata.attributes);
@@ -96,13 +101,16 @@ void print_group_info(Session& session, const Group& group) {
   std::uint64_t groups = 0;
   for (const NodeInfo& child : group.children()) ++(child.type == NodeType::array ? arrays : groups);
   line(out, "group", "/" + printable(group.path()));
-  line(out, "format", "Zarr v" + std::to_string(static_cast<int>(group.format())) + (group.is_consolidated() ? ", consolidated" : ""));
+  line(out, "format",
+       "Zarr v" + std::to_string(static_cast<int>(group.format())) +
+           (group.is_consolidated() ? ", consolidated" : ""));
   line(out, "children", counted(arrays, "array") + ", " + counted(groups, "group"));
   print_attributes(out, group.attributes());
 }
 
 void info(Session& session, const InfoArguments& arguments) {
-  const Node node = open_node(open_to_read(arguments.node.store), arguments.node.node, session.group_options());
+  const Node node =
+      open_node(open_to_read(arguments.node.store), arguments.node.node, session.group_options());
   const Array* const array = std::get_if<Array>(&node);
   if (arguments.json) {
     const Json json = array ? array_json(array->metadata()) : group_json(std::get<Group>(node).metadata());
@@ -117,12 +125,14 @@ void info(Session& session, const InfoArguments& arguments) {
 }  // namespace
 
 void add_info(Commands& commands) {
-  CLI::App* command = commands.add("info", "what a node is, how it is stored, how large, how much is there", R"(  zarrive info era5.zarr
+  CLI::App* command = commands.add("info", "what a node is, how it is stored, how large, how much is there",
+                                   R"(  zarrive info era5.zarr
   zarrive info era5.zarr surface/t2m
   zarrive info era5.zarr surface/t2m --json | jq .shape)");
   auto arguments = std::make_shared<InfoArguments>();
   add_node_arguments(command, arguments->node);
-  command->add_flag("--json", arguments->json, "one JSON object in the words of v3 metadata; the v2 document under \"v2\"");
+  command->add_flag("--json", arguments->json,
+                    "one JSON object in the words of v3 metadata; the v2 document under \"v2\"");
   command->add_flag("--sizes", arguments->sizes, "ask for the size of every chunk, also over a network");
   commands.on(command, arguments, info);
 }

@@ -26,14 +26,13 @@ struct Entry {
 void print(Session& session, Store& store, const std::vector<Entry>& entries, bool with_sizes) {
   std::vector<std::string> sizes(entries.size());
   if (with_sizes) {
-    Executor::global().parallel_for(
-        entries.size(),
-        [&](std::size_t i) {
-          if (entries[i].key.empty()) return;
-          const auto size = store.size(entries[i].key);
-          sizes[i] = size ? grouped(*size) : "gone";
-        },
-        {.max_concurrency = session.jobs, .stop = session.stop()});
+    Executor::global().parallel_for(entries.size(),
+                                    [&](std::size_t i) {
+                                      if (entries[i].key.empty()) return;
+                                      const auto size = store.size(entries[i].key);
+                                      sizes[i] = size ? grouped(*size) : "gone";
+                                    },
+                                    {.max_concurrency = session.jobs, .stop = session.stop()});
   }
   std::size_t width = 0;
   for (const std::string& size : sizes) width = std::max(width, size.size());
@@ -43,7 +42,8 @@ void print(Session& session, Store& store, const std::vector<Entry>& entries, bo
   }
 }
 
-void list_recursively(Session& session, Store& store, const std::string& prefix, std::size_t skip, bool sizes) {
+void list_recursively(Session& session, Store& store, const std::string& prefix, std::size_t skip,
+                      bool sizes) {
   session.check_stop();
   const DirectoryListing listing = store.list_dir(prefix);
   std::vector<Entry> entries;
@@ -59,7 +59,8 @@ void ls(Session& session, const LsArguments& arguments) {
   const DirectoryListing listing = store->list_dir(prefix);
   if (listing.keys.empty() && listing.prefixes.empty() && !prefix.empty()) {
     const auto size = store->size(prefix);
-    if (!size) throw Error(ErrorCode::not_found, "no key begins with \"" + prefix + "\"", {.store = store->name()});
+    if (!size)
+      throw Error(ErrorCode::not_found, "no key begins with \"" + prefix + "\"", {.store = store->name()});
     print(session, *store, {{prefix, prefix}}, arguments.sizes);
     return;
   }

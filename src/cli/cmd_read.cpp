@@ -34,33 +34,38 @@ struct Reading {
 };
 
 Form form_of(const ReadArguments& arguments) {
-  if (arguments.raw + arguments.json + arguments.npy > 1) throw UsageError("--raw, --json and --npy exclude each other");
+  if (arguments.raw + arguments.json + arguments.npy > 1)
+    throw UsageError("--raw, --json and --npy exclude each other");
   if (arguments.raw) return Form::raw;
   if (arguments.json) return Form::json;
   if (arguments.npy || arguments.output.ends_with(".npy")) return Form::npy;
-  if (!arguments.output.empty()) throw UsageError("-o takes a name that ends in .npy; for another, add --npy, --raw or --json");
+  if (!arguments.output.empty())
+    throw UsageError("-o takes a name that ends in .npy; for another, add --npy, --raw or --json");
   return Form::text;
 }
 
 void check_fixed_size(const DataType& type) {
   if (type.is_variable()) {
-    throw Error(ErrorCode::unsupported, "elements of type " + type.name() + " vary in length and have no raw form; use --json");
+    throw Error(ErrorCode::unsupported,
+                "elements of type " + type.name() + " vary in length and have no raw form; use --json");
   }
 }
 
 // The selection in slabs, each read into the same memory.
-void for_each_read(const Reading& reading, std::uint64_t max_bytes, const std::function<void(const ArrayView& dense)>& use) {
+void for_each_read(const Reading& reading, std::uint64_t max_bytes,
+                   const std::function<void(const ArrayView& dense)>& use) {
   const ResolvedSelection resolved = resolve(reading.selection, reading.array.shape());
   NDArray memory;
-  for_each_slab(resolved, reading.array.metadata().chunk_grid, reading.type.item_size(), max_bytes, {}, [&](const Slab& slab) {
-    if (memory.size() < element_count(slab.extent) || memory.view().data == nullptr) {
-      memory = {};  // first: two slabs at one time would be twice the bound
-      memory = NDArray::allocate(reading.type, slab.extent);
-    }
-    const ArrayView dense(memory.view().data, reading.type, slab.extent);
-    reading.array.read_into(slab.selection, dense, reading.options);
-    use(dense);
-  });
+  for_each_slab(resolved, reading.array.metadata().chunk_grid, reading.type.item_size(), max_bytes, {},
+                [&](const Slab& slab) {
+                  if (memory.size() < element_count(slab.extent) || memory.view().data == nullptr) {
+                    memory = {};  // first: two slabs at one time would be twice the bound
+                    memory = NDArray::allocate(reading.type, slab.extent);
+                  }
+                  const ArrayView dense(memory.view().data, reading.type, slab.extent);
+                  reading.array.read_into(slab.selection, dense, reading.options);
+                  use(dense);
+                });
 }
 
 void write_bytes(const Reading& reading, std::ostream& out) {
@@ -91,7 +96,8 @@ void write_bytes_to(const Reading& reading, const std::string& header, OutputFil
   // Elements keep their alignment in the mapping: headers are multiples of 64 bytes.
   if (std::byte* const mapped = file.map(header.size() + bytes)) {
     std::copy(header.begin(), header.end(), reinterpret_cast<char*>(mapped));
-    reading.array.read_into(reading.selection, ArrayView(mapped + header.size(), reading.type, shape), reading.options);
+    reading.array.read_into(reading.selection, ArrayView(mapped + header.size(), reading.type, shape),
+                            reading.options);
     return;
   }
   file.stream() << header;
@@ -123,7 +129,8 @@ void read(Session& session, const ReadArguments& arguments) {
   if (binary && arguments.output.empty() && session.streams().out_is_terminal) {
     throw UsageError("bytes are not for a terminal; name a file with -o, or send them to a program");
   }
-  const Array array = open_array(open_to_read(arguments.node.store), arguments.node.node, session.open_options());
+  const Array array =
+      open_array(open_to_read(arguments.node.store), arguments.node.node, session.open_options());
   Reading reading{.session = session,
                   .array = array,
                   .selection = Selection(arguments.select),
@@ -131,15 +138,18 @@ void read(Session& session, const ReadArguments& arguments) {
                   .options = session.read_options()};
   reading.options.convert = !arguments.as.empty();
   if (binary) check_fixed_size(reading.type);
-  const std::string header = form == Form::npy ? npy_header(reading.type, array.result_shape(reading.selection)) : "";
-  if (!arguments.output.empty() && arguments.output != "-") write_to_file(reading, form, header, arguments.output);
+  const std::string header =
+      form == Form::npy ? npy_header(reading.type, array.result_shape(reading.selection)) : "";
+  if (!arguments.output.empty() && arguments.output != "-")
+    write_to_file(reading, form, header, arguments.output);
   else write_to_stream(reading, form, header, session.out());
 }
 
 }  // namespace
 
 void add_read(Commands& commands) {
-  CLI::App* command = commands.add("read", "prints elements, or writes them as a file", R"(  zarrive read era5.zarr surface/t2m --select "0, 100:110, ::-2"
+  CLI::App* command = commands.add("read", "prints elements, or writes them as a file",
+                                   R"(  zarrive read era5.zarr surface/t2m --select "0, 100:110, ::-2"
   zarrive read era5.zarr surface/t2m --select "..., 0" -o first.npy
   zarrive read era5.zarr surface/t2m --json | jq length
   zarrive read era5.zarr surface/t2m --raw | sha256sum
@@ -148,8 +158,10 @@ Text is for people: large arrays are cut short. --json is one flat list in C ord
 value. --raw is C order, little-endian.)");
   auto arguments = std::make_shared<ReadArguments>();
   add_node_arguments(command, arguments->node);
-  command->add_option("-s,--select", arguments->select, "what to read, as between NumPy's brackets")->type_name("SELECTION");
-  command->add_option("-o,--output", arguments->output, "the file to write; it appears when it is whole")->type_name("FILE");
+  command->add_option("-s,--select", arguments->select, "what to read, as between NumPy's brackets")
+      ->type_name("SELECTION");
+  command->add_option("-o,--output", arguments->output, "the file to write; it appears when it is whole")
+      ->type_name("FILE");
   command->add_flag("--json", arguments->json, "a flat JSON list");
   command->add_flag("--raw", arguments->raw, "the bytes of the elements");
   command->add_flag("--npy", arguments->npy, "a NumPy file; also what -o FILE.npy means");

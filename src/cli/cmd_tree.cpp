@@ -25,21 +25,25 @@ class Tree {
   void print(const Node& node) {
     const Group* const group = std::get_if<Group>(&node);
     const std::string& path = group ? group->path() : std::get<Array>(node).path();
-    session_.out() << (path.empty() ? "/" : printable(path)) << (group ? "" : "  " + array_text(std::get<Array>(node))) << '\n';
+    session_.out() << (path.empty() ? "/" : printable(path))
+                   << (group ? "" : "  " + array_text(std::get<Array>(node))) << '\n';
     if (group) print_children(*group, "", 1);
     if (broken_) throw *broken_;
   }
 
   Json json(const Node& node) {
     const Group* const group = std::get_if<Group>(&node);
-    Json result = json_node(last_part(group ? group->path() : std::get<Array>(node).path()),
-                            group ? NodeType::group : NodeType::array, group ? json_children(*group, 1) : JsonArray{});
+    Json result =
+        json_node(last_part(group ? group->path() : std::get<Array>(node).path()),
+                  group ? NodeType::group : NodeType::array, group ? json_children(*group, 1) : JsonArray{});
     if (broken_) throw *broken_;
     return result;
   }
 
  private:
-  static std::string array_text(const Array& array) { return shape_text(array.shape()) + " " + printable(array.data_type().name()); }
+  static std::string array_text(const Array& array) {
+    return shape_text(array.shape()) + " " + printable(array.data_type().name());
+  }
 
   bool too_deep(std::size_t depth) const { return arguments_.depth && depth > *arguments_.depth; }
 
@@ -109,7 +113,8 @@ class Tree {
 };
 
 void tree(Session& session, const TreeArguments& arguments) {
-  const Node node = open_node(open_to_read(arguments.node.store), arguments.node.node, session.group_options());
+  const Node node =
+      open_node(open_to_read(arguments.node.store), arguments.node.node, session.group_options());
   Tree tree(session, arguments);
   if (!arguments.json) {
     tree.print(node);

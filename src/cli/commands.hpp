@@ -21,7 +21,8 @@ struct Commands {
   // What to do when `command` was asked for; `options` is what its options were read into.
   template <class Options>
   void on(CLI::App* command, std::shared_ptr<Options> options, void (*action)(Session&, const Options&)) {
-    command->callback([this, options, action] { chosen = [this, options, action] { action(session, *options); }; });
+    command->callback(
+        [this, options, action] { chosen = [this, options, action] { action(session, *options); }; });
   }
 };
 

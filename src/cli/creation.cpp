@@ -22,7 +22,9 @@ CodecSpec v3_codec(const Json& value, const char* option) {
   const Json* const name = value.find("name");
   const Json* const configuration = value.find("configuration");
   if (!name || !name->is_string() || (configuration && !configuration->is_object()))
-    throw UsageError(std::string(option) + " takes codecs as \"name\" or {\"name\": ..., \"configuration\": {...}}; found " + value.dump());
+    throw UsageError(std::string(option) +
+                     " takes codecs as \"name\" or {\"name\": ..., \"configuration\": {...}}; found " +
+                     value.dump());
   codec.name = name->as_string();
   if (configuration) codec.configuration = configuration->as_object();
   return codec;
@@ -36,7 +38,8 @@ CodecSpec v2_codec(const Json& value, const char* option) {
     return codec;
   }
   const Json* const id = value.find("id");
-  if (!id || !id->is_string()) throw UsageError(std::string(option) + " takes codecs as \"id\" or {\"id\": ...}; found " + value.dump());
+  if (!id || !id->is_string())
+    throw UsageError(std::string(option) + " takes codecs as \"id\" or {\"id\": ...}; found " + value.dump());
   codec.name = id->as_string();
   codec.configuration = value.as_object();
   codec.configuration.erase("id");
@@ -45,7 +48,8 @@ CodecSpec v2_codec(const Json& value, const char* option) {
 
 std::vector<CodecSpec> codec_list(const std::string& text, ZarrFormat format, const char* option) {
   const Json value = parse_option_json(text, option);
-  if (!value.is_array()) throw UsageError(std::string(option) + " takes a JSON list of codecs; found " + text);
+  if (!value.is_array())
+    throw UsageError(std::string(option) + " takes a JSON list of codecs; found " + text);
   std::vector<CodecSpec> list;
   for (const Json& codec : value.as_array())
     list.push_back(format == ZarrFormat::v3 ? v3_codec(codec, option) : v2_codec(codec, option));
@@ -56,10 +60,13 @@ void set_codecs(CreateOptions& options, const CreationArguments& arguments) {
   const bool v3 = options.format == ZarrFormat::v3;
   if (v3 && (!arguments.filters.empty() || arguments.order != "C"))
     throw UsageError("--filters and --order are for --format 2; v3 arrays take --codecs");
-  if (!v3 && !arguments.codecs.empty()) throw UsageError("--codecs is for --format 3; v2 arrays take --filters and --compressor");
-  if (!arguments.codecs.empty() && !arguments.compressor.empty()) throw UsageError("--codecs and --compressor exclude each other");
+  if (!v3 && !arguments.codecs.empty())
+    throw UsageError("--codecs is for --format 3; v2 arrays take --filters and --compressor");
+  if (!arguments.codecs.empty() && !arguments.compressor.empty())
+    throw UsageError("--codecs and --compressor exclude each other");
   if (!arguments.codecs.empty()) options.codecs = codec_list(arguments.codecs, ZarrFormat::v3, "--codecs");
-  if (!arguments.filters.empty()) options.filters = codec_list(arguments.filters, ZarrFormat::v2, "--filters");
+  if (!arguments.filters.empty())
+    options.filters = codec_list(arguments.filters, ZarrFormat::v2, "--filters");
   if (arguments.compressor.empty()) return;
   const Json compressor = parse_value(arguments.compressor);
   const bool none = compressor.is_null() || (compressor.is_string() && compressor.as_string() == "none");
@@ -74,7 +81,8 @@ void set_codecs(CreateOptions& options, const CreationArguments& arguments) {
 void set_names(CreateOptions& options, const std::string& text) {
   if (text.empty()) return;
   if (text.front() == '[') {
-    for (const Json& name : parse_option_json(text, "--dimension-names").as_array())
+    const Json names = parse_option_json(text, "--dimension-names");
+    for (const Json& name : names.as_array())
       options.dimension_names.push_back(name.is_null() ? std::nullopt : std::optional(name.as_string()));
     return;
   }
@@ -88,24 +96,34 @@ void set_names(CreateOptions& options, const std::string& text) {
 }  // namespace
 
 void add_creation_options(CLI::App* command, CreationArguments& arguments) {
-  command->add_option("--chunks", arguments.chunks, "shape of a chunk; absent: chosen, about a mebibyte")->type_name("SHAPE");
+  command->add_option("--chunks", arguments.chunks, "shape of a chunk; absent: chosen, about a mebibyte")
+      ->type_name("SHAPE");
   command->add_option("--format", arguments.format, "Zarr format, 2 or 3 (default 3)")->type_name("N");
-  command->add_option("--codecs", arguments.codecs, "v3: JSON list of codecs, each a name or {\"name\", \"configuration\"}")->type_name("JSON");
-  command->add_option("--compressor", arguments.compressor, "the last codec alone: a name, JSON, or none")->type_name("CODEC");
+  command
+      ->add_option("--codecs", arguments.codecs,
+                   "v3: JSON list of codecs, each a name or {\"name\", \"configuration\"}")
+      ->type_name("JSON");
+  command->add_option("--compressor", arguments.compressor, "the last codec alone: a name, JSON, or none")
+      ->type_name("CODEC");
   command->add_option("--filters", arguments.filters, "v2: JSON list of filters")->type_name("JSON");
-  command->add_option("--order", arguments.order, "v2: order of elements in a chunk")->check(CLI::IsMember({"C", "F"}))->type_name("C|F");
+  command->add_option("--order", arguments.order, "v2: order of elements in a chunk")
+      ->check(CLI::IsMember({"C", "F"}))
+      ->type_name("C|F");
   command->add_option("--fill", arguments.fill, "fill value, in JSON")->type_name("VALUE");
-  command->add_option("--dimension-names", arguments.dimension_names, "time,lat,lon or a JSON list")->type_name("NAMES");
+  command->add_option("--dimension-names", arguments.dimension_names, "time,lat,lon or a JSON list")
+      ->type_name("NAMES");
   command->add_option("--attributes", arguments.attributes, "a JSON object")->type_name("JSON");
   command->add_flag("--overwrite", arguments.overwrite, "delete what is there first");
 }
 
 bool describes_array(const CreationArguments& arguments) {
-  return !arguments.chunks.empty() || !arguments.codecs.empty() || !arguments.compressor.empty() || !arguments.filters.empty() ||
-         arguments.fill || !arguments.dimension_names.empty() || !arguments.attributes.empty();
+  return !arguments.chunks.empty() || !arguments.codecs.empty() || !arguments.compressor.empty() ||
+         !arguments.filters.empty() || arguments.fill || !arguments.dimension_names.empty() ||
+         !arguments.attributes.empty();
 }
 
-CreateOptions creation_options(const CreationArguments& arguments, Shape shape, const DataType& type, Session& session) {
+CreateOptions creation_options(const CreationArguments& arguments, Shape shape, const DataType& type,
+                               Session& session) {
   CreateOptions options;
   options.shape = std::move(shape);
   options.data_type = type;
@@ -117,7 +135,8 @@ CreateOptions creation_options(const CreationArguments& arguments, Shape shape, 
   set_names(options, arguments.dimension_names);
   if (!arguments.attributes.empty()) {
     const Json attributes = parse_option_json(arguments.attributes, "--attributes");
-    if (!attributes.is_object()) throw UsageError("--attributes takes a JSON object; found " + arguments.attributes);
+    if (!attributes.is_object())
+      throw UsageError("--attributes takes a JSON object; found " + arguments.attributes);
     options.attributes = attributes.as_object();
   }
   options.overwrite = arguments.overwrite;

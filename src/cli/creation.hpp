@@ -23,7 +23,8 @@ struct CreationArguments {
 
 void add_creation_options(CLI::App* command, CreationArguments& arguments);
 // UsageError names the option that is wrong.
-CreateOptions creation_options(const CreationArguments& arguments, Shape shape, const DataType& type, Session& session);
+CreateOptions creation_options(const CreationArguments& arguments, Shape shape, const DataType& type,
+                               Session& session);
 // Whether any of them was given, so that a command which creates nothing can say that they do not go together.
 bool describes_array(const CreationArguments& arguments);
 

@@ -18,7 +18,8 @@ std::string codec_text(const CodecSpec& codec) {
   for (const auto& [name, value] : codec.configuration) {
     if (!first) result += ", ";
     first = false;
-    result += printable(name) + "=" + (value.is_string() ? printable(value.as_string()) : printable(value.dump()));
+    result +=
+        printable(name) + "=" + (value.is_string() ? printable(value.as_string()) : printable(value.dump()));
   }
   return result + ")";
 }
@@ -85,13 +86,17 @@ Json names_json(const std::vector<std::optional<std::string>>& names) {
 void add_v2_members(JsonObject& object, const ArrayMetadata& metadata) {
   object.set("data_type", in_v3_words([&] { return metadata.data_type.to_v3(); }));
   object.set("chunk_grid", metadata.chunk_grid.to_json());
-  object.set("codecs", in_v3_words([&] { return codecs_json(convert_format(metadata, ZarrFormat::v3).codecs); }));
-  object.set("fill_value", metadata.fill_value.is_undefined() ? Json() : in_v3_words([&] { return metadata.fill_value.to_v3(); }));
+  object.set("codecs",
+             in_v3_words([&] { return codecs_json(convert_format(metadata, ZarrFormat::v3).codecs); }));
+  object.set("fill_value", metadata.fill_value.is_undefined() ? Json() : in_v3_words([&] {
+               return metadata.fill_value.to_v3();
+             }));
 }
 
 void add_v3_members(JsonObject& object, const ArrayMetadata& metadata) {
   const Json document = metadata.to_v3();
-  for (const char* name : {"data_type", "chunk_grid", "codecs", "fill_value"}) object.set(name, *document.find(name));
+  for (const char* name : {"data_type", "chunk_grid", "codecs", "fill_value"})
+    object.set(name, *document.find(name));
 }
 
 }  // namespace
@@ -122,7 +127,8 @@ Json group_json(const GroupMetadata& metadata) {
 
 namespace {
 
-void walk_keys(Store& store, const std::string& prefix, const std::function<void(const std::string&)>& visit) {
+void walk_keys(Store& store, const std::string& prefix,
+               const std::function<void(const std::string&)>& visit) {
   const DirectoryListing listing = store.list_dir(prefix);
   for (const std::string& key : listing.keys) visit(key);
   for (const std::string& below : listing.prefixes) walk_keys(store, below, visit);
@@ -130,11 +136,13 @@ void walk_keys(Store& store, const std::string& prefix, const std::function<void
 
 }  // namespace
 
-void for_each_chunk_key(const Array& array, const std::function<void(const std::string&, const Index&)>& visit) {
+void for_each_chunk_key(const Array& array,
+                        const std::function<void(const std::string&, const Index&)>& visit) {
   const std::string root = array.path().empty() ? "" : array.path() + "/";
   const Shape grid = array.grid_shape();
   walk_keys(*array.store(), array.path(), [&](const std::string& key) {
-    const auto index = array.metadata().chunk_key_encoding.parse(std::string_view(key).substr(root.size()), array.ndim());
+    const auto index =
+        array.metadata().chunk_key_encoding.parse(std::string_view(key).substr(root.size()), array.ndim());
     if (!index) return;
     for (std::size_t d = 0; d < grid.size(); ++d) {
       if ((*index)[d] >= grid[d]) return;  // left over from a larger shape
@@ -151,9 +159,9 @@ std::optional<StoredChunks> stored_chunks(Session& session, const Array& array, 
   std::vector<std::string> keys;
   const bool ask = sizes || !capabilities.waits;
   const auto add_sizes = [&] {
-    Executor::global().parallel_for(
-        keys.size(), [&](std::size_t i) { bytes += array.store()->size(keys[i]).value_or(0); },
-        {.max_concurrency = session.jobs, .stop = session.stop()});
+    Executor::global().parallel_for(keys.size(),
+                                    [&](std::size_t i) { bytes += array.store()->size(keys[i]).value_or(0); },
+                                    {.max_concurrency = session.jobs, .stop = session.stop()});
     keys.clear();
   };
   for_each_chunk_key(array, [&](const std::string& key, const Index&) {

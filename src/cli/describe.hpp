@@ -31,6 +31,7 @@ struct StoredChunks {
 std::optional<StoredChunks> stored_chunks(Session& session, const Array& array, bool sizes);
 
 // Calls visit(key) for each key of a chunk of the array, below the store's root, one folder at a time.
-void for_each_chunk_key(const Array& array, const std::function<void(const std::string& key, const Index& index)>& visit);
+void for_each_chunk_key(const Array& array,
+                        const std::function<void(const std::string& key, const Index& index)>& visit);
 
 }  // namespace zarrive::cli

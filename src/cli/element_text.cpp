@@ -42,7 +42,9 @@ int shortest_precision(double value, TypeId type) {
   if (type == TypeId::float64 || type == TypeId::float32) {
     const auto end = type == TypeId::float64
                          ? std::to_chars(text, text + sizeof text, value, std::chars_format::scientific).ptr
-                         : std::to_chars(text, text + sizeof text, static_cast<float>(value), std::chars_format::scientific).ptr;
+                         : std::to_chars(text, text + sizeof text, static_cast<float>(value),
+                                         std::chars_format::scientific)
+                               .ptr;
     const std::string_view digits(text, static_cast<std::size_t>(end - text));
     const std::size_t point = digits.find('.');
     return point == std::string_view::npos ? 0 : static_cast<int>(digits.find('e') - point) - 1;
@@ -70,9 +72,7 @@ std::string fixed_text(double value, int precision) {
   return result;
 }
 
-std::string special_text(double value) {
-  return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
-}
+std::string special_text(double value) { return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf"; }
 
 bool needs_exponents(const std::vector<double>& values) {
   double largest = 0;
@@ -98,7 +98,8 @@ void align(std::vector<std::string>& texts) {
   std::size_t width = before + after;
   for (const std::string& text : texts) width = std::max(width, text.size());
   for (std::string& text : texts) {
-    if (text.find('.') != std::string::npos) text = pad_right(text, text.size() + (after - (text.size() - point(text))));
+    if (text.find('.') != std::string::npos)
+      text = pad_right(text, text.size() + (after - (text.size() - point(text))));
     text = pad_left(text, width);
   }
 }
@@ -166,7 +167,8 @@ std::string one_text(const DataType& type, const std::byte* element) {
     case TypeId::string: return quoted(*reinterpret_cast<const std::string*>(element));
     case TypeId::bytes: return bytes_text(*reinterpret_cast<const std::string*>(element));
     case TypeId::object: return printable(*reinterpret_cast<const std::string*>(element));
-    case TypeId::datetime64: return quoted(datetime_text(load<std::int64_t>(element), type.unit(), type.unit_scale()));
+    case TypeId::datetime64:
+      return quoted(datetime_text(load<std::int64_t>(element), type.unit(), type.unit_scale()));
     case TypeId::timedelta64: {
       const auto count = load<std::int64_t>(element);
       return count == std::numeric_limits<std::int64_t>::min() ? "'NaT'" : std::to_string(count);
@@ -184,7 +186,8 @@ void civil_from_days(std::int64_t days, std::int64_t& year, unsigned& month, uns
   days += 719468;
   const std::int64_t era = (days >= 0 ? days : days - 146096) / 146097;
   const auto day_of_era = static_cast<unsigned>(days - era * 146097);
-  const unsigned year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
+  const unsigned year_of_era =
+      (day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
   const unsigned day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
   const unsigned shifted_month = (5 * day_of_year + 2) / 153;
   day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
@@ -209,10 +212,13 @@ struct TimeUnit {
   int decimals;          // of a second; -2 hours, -1 minutes
 };
 const std::map<std::string, TimeUnit, std::less<>>& time_units() {
-  static const std::map<std::string, TimeUnit, std::less<>> units = {
-      {"h", {24, -2}},          {"m", {1440, -1}},           {"s", {86400, 0}},
-      {"ms", {86'400'000, 3}},  {"us", {86'400'000'000, 6}}, {"ns", {86'400'000'000'000, 9}},
-      {"ps", {86'400'000'000'000'000, 12}}};
+  static const std::map<std::string, TimeUnit, std::less<>> units = {{"h", {24, -2}},
+                                                                     {"m", {1440, -1}},
+                                                                     {"s", {86400, 0}},
+                                                                     {"ms", {86'400'000, 3}},
+                                                                     {"us", {86'400'000'000, 6}},
+                                                                     {"ns", {86'400'000'000'000, 9}},
+                                                                     {"ps", {86'400'000'000'000'000, 12}}};
   return units;
 }
 
@@ -223,10 +229,11 @@ std::string clock_text(std::int64_t in_day, const TimeUnit& unit) {
   char text[64];
   if (unit.decimals == -2) std::snprintf(text, sizeof text, "T%02d", static_cast<int>(seconds / 3600));
   else if (unit.decimals == -1)
-    std::snprintf(text, sizeof text, "T%02d:%02d", static_cast<int>(seconds / 3600), static_cast<int>(seconds / 60 % 60));
+    std::snprintf(text, sizeof text, "T%02d:%02d", static_cast<int>(seconds / 3600),
+                  static_cast<int>(seconds / 60 % 60));
   else
-    std::snprintf(text, sizeof text, "T%02d:%02d:%02d", static_cast<int>(seconds / 3600), static_cast<int>(seconds / 60 % 60),
-                  static_cast<int>(seconds % 60));
+    std::snprintf(text, sizeof text, "T%02d:%02d:%02d", static_cast<int>(seconds / 3600),
+                  static_cast<int>(seconds / 60 % 60), static_cast<int>(seconds % 60));
   std::string result = text;
   if (unit.decimals > 0) {
     std::snprintf(text, sizeof text, ".%0*lld", unit.decimals, static_cast<long long>(in_day % per_second));
@@ -240,7 +247,8 @@ std::string clock_text(std::int64_t in_day, const TimeUnit& unit) {
 std::string datetime_text(std::int64_t count, const std::string& unit, std::uint32_t scale) {
   if (count == std::numeric_limits<std::int64_t>::min()) return "NaT";
   std::int64_t units = 0;
-  const std::string plain = std::to_string(count) + " x " + std::to_string(scale) + " " + unit;  // beyond what we can say better
+  const std::string plain =
+      std::to_string(count) + " x " + std::to_string(scale) + " " + unit;  // beyond what we can say better
   if (__builtin_mul_overflow(count, static_cast<std::int64_t>(scale), &units)) return plain;
   if (const auto found = time_units().find(unit); found != time_units().end()) {
     const std::int64_t day = floor_divide(units, found->second.per_day);
@@ -253,7 +261,8 @@ std::string datetime_text(std::int64_t count, const std::string& unit, std::uint
   char text[64];
   if (unit == "M") {
     const std::int64_t year = floor_divide(units, 12);
-    std::snprintf(text, sizeof text, "%04lld-%02d", static_cast<long long>(1970 + year), static_cast<int>(units - year * 12 + 1));
+    std::snprintf(text, sizeof text, "%04lld-%02d", static_cast<long long>(1970 + year),
+                  static_cast<int>(units - year * 12 + 1));
     return text;
   }
   if (unit == "Y") {
@@ -269,7 +278,8 @@ std::vector<std::string> real_texts(const std::vector<double>& values, TypeId ty
   int precision = 0;
   if (exponents) {
     for (const double value : values) {
-      if (std::isfinite(value)) precision = std::max(precision, std::min(max_fraction, shortest_precision(value, type)));
+      if (std::isfinite(value))
+        precision = std::max(precision, std::min(max_fraction, shortest_precision(value, type)));
     }
   }
   for (const double value : values) {
@@ -292,7 +302,8 @@ std::vector<std::string> element_texts(const ArrayView& dense) {
   const auto count = static_cast<std::size_t>(dense.size());
   if (type.is_float()) {
     std::vector<double> values(count);
-    for (std::size_t i = 0; i < count; ++i) values[i] = load_real(type.id(), dense.data + i * type.item_size());
+    for (std::size_t i = 0; i < count; ++i)
+      values[i] = load_real(type.id(), dense.data + i * type.item_size());
     return real_texts(values, type.id());
   }
   std::vector<std::string> texts(count);
@@ -301,7 +312,8 @@ std::vector<std::string> element_texts(const ArrayView& dense) {
     texts[i] = one_text(type, dense.data + i * type.item_size());
     width = std::max(width, display_width(texts[i]));
   }
-  if (type.is_integer() || type.is_complex() || type.id() == TypeId::boolean || type.id() == TypeId::timedelta64) {
+  if (type.is_integer() || type.is_complex() || type.id() == TypeId::boolean ||
+      type.id() == TypeId::timedelta64) {
     for (std::string& text : texts) text = pad_left(std::move(text), width);
   }
   return texts;

@@ -46,16 +46,17 @@ void format_elements(const ArrayView& dense, std::size_t jobs,
   const std::size_t pieces_at_once = Executor::global().compute_threads() * 4;
   std::vector<std::string> texts(pieces_at_once);
   for (std::uint64_t start = 0; start < count; start += piece * pieces_at_once) {
-    const auto pieces = static_cast<std::size_t>(std::min<std::uint64_t>(pieces_at_once, ceil_divide(count - start, piece)));
-    Executor::global().parallel_for(
-        pieces,
-        [&](std::size_t i) {
-          texts[i].clear();
-          const std::uint64_t begin = start + i * piece;
-          const std::uint64_t end = std::min(count, begin + piece);
-          for (std::uint64_t at = begin; at < end; ++at) append(texts[i], at, dense.data + at * item_size);
-        },
-        {.max_concurrency = jobs, .stop = {}});
+    const auto pieces =
+        static_cast<std::size_t>(std::min<std::uint64_t>(pieces_at_once, ceil_divide(count - start, piece)));
+    Executor::global().parallel_for(pieces,
+                                    [&](std::size_t i) {
+                                      texts[i].clear();
+                                      const std::uint64_t begin = start + i * piece;
+                                      const std::uint64_t end = std::min(count, begin + piece);
+                                      for (std::uint64_t at = begin; at < end; ++at)
+                                        append(texts[i], at, dense.data + at * item_size);
+                                    },
+                                    {.max_concurrency = jobs, .stop = {}});
     for (std::size_t i = 0; i < pieces; ++i) emit(texts[i]);
   }
 }

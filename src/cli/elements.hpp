@@ -16,8 +16,9 @@ void append_json(std::string& text, const DataType& type, const std::byte* eleme
 
 // The elements of a dense array in C order as text, made in parallel in pieces and handed over in order: append(text, index, element) for each
 // element, then emit(text) for each piece.
-void format_elements(const ArrayView& dense, std::size_t jobs,
-                     const std::function<void(std::string& text, std::uint64_t index, const std::byte* element)>& append,
-                     const std::function<void(const std::string& text)>& emit);
+void format_elements(
+    const ArrayView& dense, std::size_t jobs,
+    const std::function<void(std::string& text, std::uint64_t index, const std::byte* element)>& append,
+    const std::function<void(const std::string& text)>& emit);
 
 }  // namespace zarrive::cli

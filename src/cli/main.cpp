@@ -50,7 +50,8 @@ void catch_signals() {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction old {};
     ::sigaction(signal, nullptr, &old);
-    if (old.sa_handler != SIG_IGN) ::sigaction(signal, &action, nullptr);  // nohup and shells ask us not to listen
+    if (old.sa_handler != SIG_IGN)
+      ::sigaction(signal, &action, nullptr);  // nohup and shells ask us not to listen
   }
   action.sa_handler = SIG_IGN;
   ::sigaction(SIGPIPE, &action, nullptr);

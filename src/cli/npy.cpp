@@ -13,10 +13,13 @@ namespace zarrive::cli {
 namespace {
 
 constexpr std::string_view magic = "\x93NUMPY";
-constexpr std::size_t max_header = 1 << 20;  // NumPy itself refuses to parse more than 10,000 characters by default
+constexpr std::size_t max_header =
+    1 << 20;  // NumPy itself refuses to parse more than 10,000 characters by default
 constexpr int max_depth = 32;
 
-[[noreturn]] void bad(const std::string& what) { throw Error(ErrorCode::invalid_metadata, "this is no .npy file: " + what); }
+[[noreturn]] void bad(const std::string& what) {
+  throw Error(ErrorCode::invalid_metadata, "this is no .npy file: " + what);
+}
 
 // A Python literal of strings, integers, True, False, None, tuples, lists and dicts, as JSON (tuples and lists are arrays).
 class PythonLiteral {
@@ -35,7 +38,8 @@ class PythonLiteral {
     bad("its header is not understood at \"" + printable(rest_.substr(0, 20)) + "\": " + what);
   }
   void skip_space() {
-    while (!rest_.empty() && (rest_[0] == ' ' || rest_[0] == '\n' || rest_[0] == '\t')) rest_.remove_prefix(1);
+    while (!rest_.empty() && (rest_[0] == ' ' || rest_[0] == '\n' || rest_[0] == '\t'))
+      rest_.remove_prefix(1);
   }
   bool take(std::string_view token) {
     skip_space();
@@ -83,7 +87,8 @@ class PythonLiteral {
     while (!rest_.empty() && rest_[0] != quote) {
       if (rest_[0] == '\\') {
         rest_.remove_prefix(1);
-        if (rest_.empty() || (rest_[0] != '\\' && rest_[0] != '\'' && rest_[0] != '"')) fail("unknown escape in a string");
+        if (rest_.empty() || (rest_[0] != '\\' && rest_[0] != '\'' && rest_[0] != '"'))
+          fail("unknown escape in a string");
       }
       value += rest_[0];
       rest_.remove_prefix(1);
@@ -111,7 +116,8 @@ Json descr_to_v2(const Json& descr) {
   if (!descr.is_array()) return descr;
   JsonArray fields;
   for (const Json& field : descr.as_array()) {
-    if (!field.is_array() || field.as_array().size() < 2 || field.as_array().size() > 3) bad("a field of its dtype is not (name, type)");
+    if (!field.is_array() || field.as_array().size() < 2 || field.as_array().size() > 3)
+      bad("a field of its dtype is not (name, type)");
     JsonArray parts = field.as_array();
     if (parts[0].is_array() && parts[0].as_array().size() == 2) parts[0] = Json(parts[0].as_array()[1]);
     parts[1] = descr_to_v2(parts[1]);
@@ -148,7 +154,8 @@ std::string python_descr(const Json& v2) {
 }
 
 Shape shape_of(const Json& value) {
-  if (!value.is_array() || value.as_array().size() > max_dimensions) bad("its shape is no tuple of at most 64 lengths");
+  if (!value.is_array() || value.as_array().size() > max_dimensions)
+    bad("its shape is no tuple of at most 64 lengths");
   Shape shape;
   for (const Json& extent : value.as_array()) {
     const auto number = extent.to_uint64();
@@ -166,10 +173,12 @@ std::string npy_header(const DataType& type, const Shape& shape) {
     if (type.is_variable()) throw Error(ErrorCode::unsupported, "");
     descr = type.with_byte_order(ByteOrder::little).to_v2();
   } catch (const Error&) {
-    throw Error(ErrorCode::unsupported, "NumPy files have no " + type.name() +
-                                            (type.is_variable() ? "; use --json" : "; use --raw, --json, or --as with another type"));
+    throw Error(ErrorCode::unsupported,
+                "NumPy files have no " + type.name() +
+                    (type.is_variable() ? "; use --json" : "; use --raw, --json, or --as with another type"));
   }
-  const std::string text = "{'descr': " + python_descr(descr) + ", 'fortran_order': False, 'shape': " + shape_text(shape) + ", }";
+  const std::string text =
+      "{'descr': " + python_descr(descr) + ", 'fortran_order': False, 'shape': " + shape_text(shape) + ", }";
   // Field names outside of ASCII need version 3 (UTF-8), long headers version 2; both have a length of four bytes.
   bool ascii = true;
   for (const char c : text) ascii = ascii && static_cast<unsigned char>(c) < 0x80;
@@ -191,7 +200,8 @@ NpyHeader parse_npy_header(std::string_view text) {
   const Json* const descr = header.find("descr");
   const Json* const fortran_order = header.find("fortran_order");
   const Json* const shape = header.find("shape");
-  if (!descr || !fortran_order || !shape || header.as_object().size() != 3) bad("its header is not {'descr', 'fortran_order', 'shape'}");
+  if (!descr || !fortran_order || !shape || header.as_object().size() != 3)
+    bad("its header is not {'descr', 'fortran_order', 'shape'}");
   if (!fortran_order->is_bool()) bad("fortran_order is neither True nor False");
   if (descr->is_string() && descr->as_string().find('O') != std::string::npos)
     throw Error(ErrorCode::unsupported, "it holds pickled Python objects, which run code when they are read");
@@ -207,13 +217,17 @@ NpyHeader read_npy_header(std::istream& in, const std::string& name) {
   try {
     std::string start(8, '\0');
     in.read(start.data(), 8);
-    if (in.gcount() != 8 || !start.starts_with(magic)) bad("it does not begin with \\x93NUMPY; say --raw for plain bytes");
+    if (in.gcount() != 8 || !start.starts_with(magic))
+      bad("it does not begin with \\x93NUMPY; say --raw for plain bytes");
     const int version = static_cast<unsigned char>(start[6]);
-    if (version < 1 || version > 3 || start[7] != 0) bad("version " + std::to_string(version) + " is not known");
+    if (version < 1 || version > 3 || start[7] != 0)
+      bad("version " + std::to_string(version) + " is not known");
     unsigned char bytes[4] = {};
     in.read(reinterpret_cast<char*>(bytes), version == 1 ? 2 : 4);
-    const std::size_t length = bytes[0] | bytes[1] << 8 | std::size_t{bytes[2]} << 16 | std::size_t{bytes[3]} << 24;
-    if (!in || length > max_header) bad("its header is " + std::to_string(length) + " bytes long, or ends early");
+    const std::size_t length =
+        bytes[0] | bytes[1] << 8 | std::size_t{bytes[2]} << 16 | std::size_t{bytes[3]} << 24;
+    if (!in || length > max_header)
+      bad("its header is " + std::to_string(length) + " bytes long, or ends early");
     std::string text(length, '\0');
     in.read(text.data(), static_cast<std::streamsize>(length));
     if (static_cast<std::size_t>(in.gcount()) != length) bad("it ends within its header");

@@ -35,8 +35,8 @@ TemporaryFiles& temporary_files() {
 
 [[noreturn]] void fail(const std::string& name, const char* doing, int number) {
   const bool refused = number == EACCES || number == EPERM || number == EROFS;
-  throw Error(refused ? ErrorCode::permission : ErrorCode::unavailable, std::string(doing) + ": " + std::strerror(number),
-              {.store = name});
+  throw Error(refused ? ErrorCode::permission : ErrorCode::unavailable,
+              std::string(doing) + ": " + std::strerror(number), {.store = name});
 }
 
 }  // namespace
@@ -48,7 +48,8 @@ DescriptorBuffer::DescriptorBuffer(int descriptor, std::string name, std::stop_t
 
 void DescriptorBuffer::write(const char* text, std::size_t size) {
   while (size > 0) {
-    if (stop_.stop_requested()) throw Error(ErrorCode::cancelled, "interrupted while writing", {.store = name_});
+    if (stop_.stop_requested())
+      throw Error(ErrorCode::cancelled, "interrupted while writing", {.store = name_});
     const ssize_t written = ::write(descriptor_, text, std::min<std::size_t>(size, 1 << 20));
     if (written < 0) {
       if (errno == EINTR || errno == EAGAIN) continue;
@@ -62,7 +63,8 @@ void DescriptorBuffer::write(const char* text, std::size_t size) {
 
 void DescriptorBuffer::flush_buffer() {
   const auto size = static_cast<std::size_t>(pptr() - pbase());
-  setp(buffer_.data(), buffer_.data() + buffer_.size());  // before writing: after a failure the bytes are not tried again
+  setp(buffer_.data(),
+       buffer_.data() + buffer_.size());  // before writing: after a failure the bytes are not tried again
   write(buffer_.data(), size);
 }
 
@@ -92,7 +94,8 @@ int DescriptorBuffer::sync() {
 OutputFile::OutputFile(const std::string& path, std::stop_token stop) : path_(path) {
   std::error_code ignored;
   // A link stays a link: what it points at is replaced.
-  if (std::filesystem::is_symlink(path, ignored)) path_ = std::filesystem::weakly_canonical(path, ignored).string();
+  if (std::filesystem::is_symlink(path, ignored))
+    path_ = std::filesystem::weakly_canonical(path, ignored).string();
   struct stat status {};
   if (::stat(path_.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
     descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
@@ -147,7 +150,8 @@ void OutputFile::commit() {
   if (::close(std::exchange(descriptor_, -1)) != 0) fail(path_, "cannot write", errno);
   if (temporary_.empty()) return;
   std::lock_guard lock(temporary_files().mutex);
-  if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail(path_, "cannot move the finished file into place", errno);
+  if (::rename(temporary_.c_str(), path_.c_str()) != 0)
+    fail(path_, "cannot move the finished file into place", errno);
   temporary_files().paths.erase(temporary_);
 }
 

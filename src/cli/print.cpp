@@ -20,8 +20,8 @@ constexpr std::size_t line_width = 75;          // NumPy's
 // What is shown of each dimension: all of it, or `edge` elements at both ends.
 struct Excerpt {
   ResolvedSelection selection;
-  std::uint64_t edge = 0;       // 0: everything is shown
-  Shape shape = {};             // of what is shown, dropped dimensions with extent 1
+  std::uint64_t edge = 0;  // 0: everything is shown
+  Shape shape = {};        // of what is shown, dropped dimensions with extent 1
 
   bool cut(std::size_t d) const { return edge > 0 && selection.dimensions[d].count > 2 * edge; }
 };
@@ -40,7 +40,8 @@ Excerpt excerpt_of(const ResolvedSelection& selection) {
     if (total && *total <= print_at_most) return excerpt;
   }
   throw Error(ErrorCode::resource_limit, "the selection has too many dimensions to print (" +
-                                             std::to_string(selection.dimensions.size()) + "); pick some with --select, or use --json");
+                                             std::to_string(selection.dimensions.size()) +
+                                             "); pick some with --select, or use --json");
 }
 
 // Reads the corners that are shown, each into its place.
@@ -70,8 +71,8 @@ class CornerReader {
     for (const bool last : {false, true}) {
       const std::uint64_t first = last ? whole.count - edge : 0;
       start_[d] = last ? edge : 0;
-      part_.dimensions[d].start =
-          static_cast<std::uint64_t>(static_cast<std::int64_t>(whole.start) + static_cast<std::int64_t>(first) * whole.step);
+      part_.dimensions[d].start = static_cast<std::uint64_t>(static_cast<std::int64_t>(whole.start) +
+                                                             static_cast<std::int64_t>(first) * whole.step);
       part_.dimensions[d].count = edge;
       read(d + 1);
     }
@@ -92,7 +93,8 @@ class CornerReader {
 // Writes nested brackets around the texts of the elements.
 class Brackets {
  public:
-  Brackets(std::ostream& out, const Excerpt& excerpt, std::vector<std::string> texts) : out_(out), texts_(std::move(texts)) {
+  Brackets(std::ostream& out, const Excerpt& excerpt, std::vector<std::string> texts)
+      : out_(out), texts_(std::move(texts)) {
     for (std::size_t d = 0; d < excerpt.shape.size(); ++d) {
       if (excerpt.selection.dimensions[d].dropped) continue;
       shape_.push_back(excerpt.shape[d]);
@@ -153,7 +155,8 @@ class Brackets {
 
 }  // namespace
 
-void print_array(std::ostream& out, const Array& array, const Selection& selection, const DataType& type, const ReadOptions& options) {
+void print_array(std::ostream& out, const Array& array, const Selection& selection, const DataType& type,
+                 const ReadOptions& options) {
   const Excerpt excerpt = excerpt_of(resolve(selection, array.shape()));
   const NDArray shown = NDArray::allocate(type, excerpt.shape);
   CornerReader(array, excerpt, shown.view(), options);

@@ -8,6 +8,7 @@
 namespace zarrive::cli {
 
 // Reads only what is printed. `type`: what to convert the elements to, the array's own for none.
-void print_array(std::ostream& out, const Array& array, const Selection& selection, const DataType& type, const ReadOptions& options);
+void print_array(std::ostream& out, const Array& array, const Selection& selection, const DataType& type,
+                 const ReadOptions& options);
 
 }  // namespace zarrive::cli

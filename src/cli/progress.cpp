@@ -19,14 +19,16 @@ std::string rate_text(double bytes_per_second) {
     ++unit;
   }
   char text[32];
-  std::snprintf(text, sizeof text, bytes_per_second < 9.95 && unit > 0 ? "%.1f %s" : "%.0f %s", bytes_per_second, units[unit]);
+  std::snprintf(text, sizeof text, bytes_per_second < 9.95 && unit > 0 ? "%.1f %s" : "%.0f %s",
+                bytes_per_second, units[unit]);
   return text;
 }
 
 std::string time_text(double seconds) {
   const auto whole = static_cast<long long>(std::min(seconds, 359999.0) + 0.5);
   char text[32];
-  if (whole >= 3600) std::snprintf(text, sizeof text, "%lld:%02lld:%02lld", whole / 3600, whole / 60 % 60, whole % 60);
+  if (whole >= 3600)
+    std::snprintf(text, sizeof text, "%lld:%02lld:%02lld", whole / 3600, whole / 60 % 60, whole % 60);
   else std::snprintf(text, sizeof text, "%lld:%02lld", whole / 60, whole % 60);
   return text;
 }
@@ -60,8 +62,10 @@ void Progress::draw() {
   visible_ = true;
 }
 
-std::string Progress::bar(std::uint64_t done, std::uint64_t expected, std::uint64_t bytes, double seconds, int width) {
-  const double fraction = expected ? std::min(1.0, static_cast<double>(done) / static_cast<double>(expected)) : 0;
+std::string Progress::bar(std::uint64_t done, std::uint64_t expected, std::uint64_t bytes, double seconds,
+                          int width) {
+  const double fraction =
+      expected ? std::min(1.0, static_cast<double>(done) / static_cast<double>(expected)) : 0;
   char percent[16];
   std::snprintf(percent, sizeof percent, " %3d %%  ", static_cast<int>(fraction * 100));
   std::string text = percent + rate_text(seconds > 0 ? static_cast<double>(bytes) / seconds : 0);

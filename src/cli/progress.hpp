@@ -23,7 +23,8 @@ class Progress {
   void expect(std::uint64_t units);  // more to do
   void done(std::uint64_t units, std::uint64_t bytes);
 
-  static std::string bar(std::uint64_t done, std::uint64_t expected, std::uint64_t bytes, double seconds, int width);
+  static std::string bar(std::uint64_t done, std::uint64_t expected, std::uint64_t bytes, double seconds,
+                         int width);
 
  private:
   void draw();

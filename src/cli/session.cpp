@@ -47,7 +47,8 @@ WriteOptions Session::write_options() const {
 void Session::warn(const std::string& sentence) {
   if (quiet) return;
   std::lock_guard lock(warned_mutex_);
-  if (warned_.size() >= 1000 || !warned_.insert(sentence).second) return;  // a hostile store may warn without end
+  if (warned_.size() >= 1000 || !warned_.insert(sentence).second)
+    return;  // a hostile store may warn without end
   err() << "zarrive: warning: " << printable(sentence) << '\n';
 }
 

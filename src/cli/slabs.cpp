@@ -9,17 +9,19 @@ namespace zarrive::cli {
 namespace {
 
 std::uint64_t position(const ResolvedDimension& dimension, std::uint64_t i) {
-  return static_cast<std::uint64_t>(static_cast<std::int64_t>(dimension.start) + static_cast<std::int64_t>(i) * dimension.step);
+  return static_cast<std::uint64_t>(static_cast<std::int64_t>(dimension.start) +
+                                    static_cast<std::int64_t>(i) * dimension.step);
 }
 
 // `end`, or the nearest smaller number above `begin` such that the elements before and from there are in different chunks.
-std::uint64_t cut_between_chunks(const ResolvedDimension& dimension, const ChunkGrid& grid, std::size_t d, std::uint64_t begin,
-                                 std::uint64_t end) {
+std::uint64_t cut_between_chunks(const ResolvedDimension& dimension, const ChunkGrid& grid, std::size_t d,
+                                 std::uint64_t begin, std::uint64_t end) {
   const std::uint64_t chunk = grid.chunk_at(d, position(dimension, end));
   const std::uint64_t start = grid.chunk_start(d, chunk);
   std::uint64_t first = 0;  // element of the selection in that chunk
   if (dimension.step > 0) {
-    if (start > dimension.start) first = ceil_divide(start - dimension.start, static_cast<std::uint64_t>(dimension.step));
+    if (start > dimension.start)
+      first = ceil_divide(start - dimension.start, static_cast<std::uint64_t>(dimension.step));
   } else {
     const std::uint64_t last = start + (grid.chunk_edge(d, chunk) - 1);
     const std::uint64_t step = 0 - static_cast<std::uint64_t>(dimension.step);
@@ -40,7 +42,8 @@ class Cutter {
     std::uint64_t bytes = item_size;
     for (std::size_t k = order_.size(); k-- > 0;) {
       row[k] = bytes;
-      bytes = checked_multiply(bytes, whole_.dimensions[order_[k]].count).value_or(std::numeric_limits<std::uint64_t>::max());
+      bytes = checked_multiply(bytes, whole_.dimensions[order_[k]].count)
+                  .value_or(std::numeric_limits<std::uint64_t>::max());
     }
     split_ = 0;
     while (split_ + 1 < order_.size() && row[split_] > max_bytes) ++split_;
@@ -109,8 +112,9 @@ Selection to_selection(const ResolvedSelection& resolved) {
   return Selection(std::move(items));
 }
 
-void for_each_slab(const ResolvedSelection& selection, const ChunkGrid& grid, std::size_t item_size, std::uint64_t max_bytes,
-                   const std::vector<std::size_t>& order, const std::function<void(const Slab&)>& visit) {
+void for_each_slab(const ResolvedSelection& selection, const ChunkGrid& grid, std::size_t item_size,
+                   std::uint64_t max_bytes, const std::vector<std::size_t>& order,
+                   const std::function<void(const Slab&)>& visit) {
   if (selection.empty()) return;
   std::vector<std::size_t> dimensions = order;
   if (dimensions.empty()) {

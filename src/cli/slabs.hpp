@@ -22,8 +22,9 @@ struct Slab {
 
 // Cuts `selection` into slabs of at most `max_bytes` (one element at least), each a run of elements when the dimensions are walked in
 // `order` (outermost first; empty: C order). Cuts fall between chunks where the size allows it, so that chunks are touched once.
-void for_each_slab(const ResolvedSelection& selection, const ChunkGrid& grid, std::size_t item_size, std::uint64_t max_bytes,
-                   const std::vector<std::size_t>& order, const std::function<void(const Slab&)>& visit);
+void for_each_slab(const ResolvedSelection& selection, const ChunkGrid& grid, std::size_t item_size,
+                   std::uint64_t max_bytes, const std::vector<std::size_t>& order,
+                   const std::function<void(const Slab&)>& visit);
 
 // The positions start, start + step, ... of each dimension as slices.
 Selection to_selection(const ResolvedSelection& resolved);

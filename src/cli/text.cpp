@@ -114,7 +114,8 @@ Shape parse_shape(const std::string& text, const char* option) {
     while (!s.empty() && s.back() == ' ') s.remove_suffix(1);
   };
   trim(rest);
-  if (rest.size() >= 2 && ((rest.front() == '[' && rest.back() == ']') || (rest.front() == '(' && rest.back() == ')'))) {
+  if (rest.size() >= 2 &&
+      ((rest.front() == '[' && rest.back() == ']') || (rest.front() == '(' && rest.back() == ')'))) {
     rest = rest.substr(1, rest.size() - 2);
     trim(rest);
   }
@@ -126,7 +127,8 @@ Shape parse_shape(const std::string& text, const char* option) {
     std::uint64_t number = 0;
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
     if (error != std::errc{} || end != word.data() + word.size()) {
-      throw UsageError(std::string(option) + " takes lengths such as 10,20,30; found \"" + printable(text) + "\"");
+      throw UsageError(std::string(option) + " takes lengths such as 10,20,30; found \"" + printable(text) +
+                       "\"");
     }
     shape.push_back(number);
     if (comma == std::string_view::npos) break;

@@ -25,12 +25,14 @@ bool is_empty(Store& store) {
 
 }  // namespace
 
-NewNode::NewNode(std::shared_ptr<Store> store, std::string path, bool overwrite) : store_(std::move(store)), path_(std::move(path)) {
+NewNode::NewNode(std::shared_ptr<Store> store, std::string path, bool overwrite)
+    : store_(std::move(store)), path_(std::move(path)) {
   const bool there = is_node(*store_, path_);
   if (path_.empty() && !there) {
     const bool empty = is_empty(*store_);
     if (overwrite && !empty) {
-      throw Error(ErrorCode::invalid_argument, "this is no Zarr array or group, and not empty: --overwrite would delete what is in it",
+      throw Error(ErrorCode::invalid_argument,
+                  "this is no Zarr array or group, and not empty: --overwrite would delete what is in it",
                   {.store = store_->name()});
     }
     kept_ = !empty;
@@ -57,7 +59,8 @@ void warn_about_consolidated(Session& session, Store& store, const std::string& 
       consolidated = member && !member->is_null();
     }
     if (consolidated) {
-      session.warn(store.name() + ": the consolidated metadata of \"/" + at + "\" does not have this change; run `zarrive consolidate`");
+      session.warn(store.name() + ": the consolidated metadata of \"/" + at +
+                   "\" does not have this change; run `zarrive consolidate`");
     }
     if (at.empty()) return;
     const std::size_t slash = at.rfind('/');

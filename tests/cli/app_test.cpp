@@ -5,11 +5,13 @@
 namespace zarrive::cli {
 namespace {
 
-const std::vector<std::string> commands = {"info", "tree", "ls", "read", "write", "create", "attrs", "copy", "consolidate", "codecs", "conformance"};
+const std::vector<std::string> commands = {"info",  "tree", "ls",          "read",   "write",      "create",
+                                           "attrs", "copy", "consolidate", "codecs", "conformance"};
 
 TEST(App, HelpIsOnTheOutputAndNamesEveryCommand) {
   const std::string help = output_of({"--help"});
-  for (const std::string& command : commands) EXPECT_NE(help.find("\n  " + command + " "), std::string::npos) << command;
+  for (const std::string& command : commands)
+    EXPECT_NE(help.find("\n  " + command + " "), std::string::npos) << command;
   EXPECT_NE(help.find("Examples:"), std::string::npos);
   EXPECT_EQ(output_of({"-h"}), help);
 }
@@ -54,7 +56,9 @@ TEST_F(CommandTest, ErrorsCannotSteerTheTerminal) {
 }
 
 TEST_F(CommandTest, LenientCasesWarnOnceAndAreErrorsWhenStrict) {
-  write_file(path("a.zarr/.zarray"), R"({"zarr_format": 2, "shape": [2], "chunks": [2], "dtype": "<i4", "compressor": null, "fill_value": 0,
+  write_file(
+      path("a.zarr/.zarray"),
+      R"({"zarr_format": 2, "shape": [2], "chunks": [2], "dtype": "<i4", "compressor": null, "fill_value": 0,
     "order": "C", "filters": null, "colour": "red"})");
   const Outcome lenient = run_command({"read", path("a.zarr")});
   EXPECT_EQ(lenient.code, 0);
@@ -70,7 +74,8 @@ TEST_F(CommandTest, StopIsInterrupted) {
   ASSERT_EQ(output_of({"create", path("a.zarr"), "--shape", "100", "--dtype", "int32"}), "");
   std::stop_source stop;
   stop.request_stop();
-  const Outcome outcome = run_command({"read", path("a.zarr"), "-o", path("a.npy")}, {.stop = stop.get_token()});
+  const Outcome outcome =
+      run_command({"read", path("a.zarr"), "-o", path("a.npy")}, {.stop = stop.get_token()});
   expect_failure(outcome, 130, "interrupted");
   EXPECT_EQ(names_in_folder(), std::vector<std::string>{"a.zarr"});
 }

@@ -57,7 +57,8 @@ TEST(ElementText, Dates) {
 
 template <class T>
 Texts texts(const DataType& type, std::vector<T> values) {
-  return element_texts(ArrayView(reinterpret_cast<std::byte*>(values.data()), type, {values.size() * sizeof(T) / type.item_size()}));
+  return element_texts(ArrayView(reinterpret_cast<std::byte*>(values.data()), type,
+                                 {values.size() * sizeof(T) / type.item_size()}));
 }
 
 TEST(ElementText, OtherTypes) {
@@ -69,7 +70,8 @@ TEST(ElementText, OtherTypes) {
   EXPECT_EQ(texts<unsigned char>(DataType::raw(2), {0x0f, 0xa0}), (Texts{"0x0fa0"}));
   EXPECT_EQ(texts<char32_t>(DataType::fixed_utf32(2), {U'ä', U'b', U'c', 0}), (Texts{"'äb'", "'c'"}));
   EXPECT_EQ(texts<std::string>(DataType(TypeId::string), {"a\nb", ""}), (Texts{"'a\\nb'", "''"}));
-  EXPECT_EQ(texts<std::string>(DataType(TypeId::bytes), {std::string("\x00\xff", 2)}), (Texts{"b'\\x00\\xff'"}));
+  EXPECT_EQ(texts<std::string>(DataType(TypeId::bytes), {std::string("\x00\xff", 2)}),
+            (Texts{"b'\\x00\\xff'"}));
   EXPECT_EQ(texts<std::string>(DataType(TypeId::object), {"[1, 2]"}), (Texts{"[1, 2]"}));
   EXPECT_EQ(texts<std::int64_t>(DataType::datetime64("D"), {0, nat}), (Texts{"'1970-01-01'", "'NaT'"}));
   EXPECT_EQ(texts<std::int64_t>(DataType::timedelta64("D"), {7, nat}), (Texts{"    7", "'NaT'"}));
@@ -83,7 +85,8 @@ TEST(ElementText, StructuredElementsAreTuples) {
                                               {"b", DataType(TypeId::int16), {2}},
                                               {"c", DataType(TypeId::float32), {}}});
   std::vector<std::uint8_t> element = {7, 0, 1, 0, 2, 0, 0, 0, 0xc0, 0x3f};
-  EXPECT_EQ(element_texts(ArrayView(reinterpret_cast<std::byte*>(element.data()), type, {1})), (Texts{"(7, [1, 2], 1.5)"}));
+  EXPECT_EQ(element_texts(ArrayView(reinterpret_cast<std::byte*>(element.data()), type, {1})),
+            (Texts{"(7, [1, 2], 1.5)"}));
 }
 
 }  // namespace

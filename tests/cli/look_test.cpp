@@ -10,7 +10,8 @@ class Look : public CommandTest {
   void SetUp() override {
     for (const ZarrFormat format : {ZarrFormat::v2, ZarrFormat::v3}) {
       const bool v2 = format == ZarrFormat::v2;
-      Group root = create_group(path(v2 ? "v2.zarr" : "v3.zarr"), "", {.format = format, .attributes = {{"title", Json("Weather")}}});
+      Group root = create_group(path(v2 ? "v2.zarr" : "v3.zarr"), "",
+                                {.format = format, .attributes = {{"title", Json("Weather")}}});
       root.create_group("empty");
       CreateOptions options{.shape = {4, 6},
                             .data_type = "float32",
@@ -28,9 +29,11 @@ class Look : public CommandTest {
 
 TEST_F(Look, InfoOfArrays) {
   EXPECT_EQ(output_of({"info", path("v3.zarr"), "surface/t2m"}),
-            "array       /surface/t2m\nformat      Zarr v3\ntype        float32\nshape       (4, 6)\ndimensions  time, x\n"
+            "array       /surface/t2m\nformat      Zarr v3\ntype        float32\nshape       (4, "
+            "6)\ndimensions  time, x\n"
             "chunks      (2, 6), grid (2, 1)\ncodecs      bytes(endian=little)\nfill        \"NaN\"\n"
-            "size        24 elements, 96 bytes\nstored      1 of 2 chunks, 48 bytes\nattributes  1\n  units: \"K\"\n");
+            "size        24 elements, 96 bytes\nstored      1 of 2 chunks, 48 bytes\nattributes  1\n  units: "
+            "\"K\"\n");
   const std::string v2 = output_of({"info", path("v2.zarr"), "surface/t2m"});
   EXPECT_NE(v2.find("format      Zarr v2\n"), std::string::npos) << v2;
   EXPECT_NE(v2.find("codecs      none\n"), std::string::npos) << v2;
@@ -38,11 +41,17 @@ TEST_F(Look, InfoOfArrays) {
 }
 
 TEST_F(Look, InfoOfLargerThings) {
-  Array array = create_array(path("a.zarr"), "", {.shape = {1024, 1024}, .data_type = "int16", .chunks = {1024, 1024}, .format = ZarrFormat::v2, .order = 'F'});
+  Array array = create_array(path("a.zarr"), "",
+                             {.shape = {1024, 1024},
+                              .data_type = "int16",
+                              .chunks = {1024, 1024},
+                              .format = ZarrFormat::v2,
+                              .order = 'F'});
   array.write_value({}, Json(7));
   array.set_attributes({{"long", Json(std::string(498, 'a') + "ääää")}, {"\x1b[2J", Json(1)}});
   const std::string info = output_of({"info", path("a.zarr")});
-  EXPECT_NE(info.find("size        1,048,576 elements, 2.0 MiB (2,097,152 bytes)\n"), std::string::npos) << info;
+  EXPECT_NE(info.find("size        1,048,576 elements, 2.0 MiB (2,097,152 bytes)\n"), std::string::npos)
+      << info;
   EXPECT_NE(info.find("order       F\n"), std::string::npos) << info;
   EXPECT_NE(info.find("1 of 1 chunk, "), std::string::npos) << info;
   EXPECT_NE(info.find(", ratio "), std::string::npos) << info;
@@ -51,13 +60,16 @@ TEST_F(Look, InfoOfLargerThings) {
 
   create_array(path("s.zarr"), "", {.shape = {2}, .data_type = "string"});
   EXPECT_NE(output_of({"info", path("s.zarr")}).find("size        2 elements\n"), std::string::npos);
-  create_array(path("u.zarr"), "", {.shape = {2}, .data_type = "int8", .format = ZarrFormat::v2, .fill_value = Json()});
-  EXPECT_NE(output_of({"info", path("u.zarr")}).find("fill        null (reads as zeros)\n"), std::string::npos);
+  create_array(path("u.zarr"), "",
+               {.shape = {2}, .data_type = "int8", .format = ZarrFormat::v2, .fill_value = Json()});
+  EXPECT_NE(output_of({"info", path("u.zarr")}).find("fill        null (reads as zeros)\n"),
+            std::string::npos);
 }
 
 TEST_F(Look, InfoOfRectilinearGrids) {
   CreateOptions options{.shape = {10, 20}, .data_type = "int8"};
-  options.chunk_grid = ChunkGrid::rectilinear({{.runs = {{3, 2}, {4, 1}}, .repeat = false}, {.runs = {{5, 1}}, .repeat = true}});
+  options.chunk_grid = ChunkGrid::rectilinear(
+      {{.runs = {{3, 2}, {4, 1}}, .repeat = false}, {.runs = {{5, 1}}, .repeat = true}});
   create_array(path("a.zarr"), "", options);
   const std::string info = output_of({"info", path("a.zarr")});
   EXPECT_NE(info.find("chunks      ([3 x 2, 4], 5), grid (3, 4)\n"), std::string::npos) << info;
@@ -65,15 +77,19 @@ TEST_F(Look, InfoOfRectilinearGrids) {
 
 TEST_F(Look, InfoOfGroups) {
   EXPECT_EQ(output_of({"info", path("v3.zarr")}),
-            "group       /\nformat      Zarr v3\nchildren    0 arrays, 2 groups\nattributes  1\n  title: \"Weather\"\n");
+            "group       /\nformat      Zarr v3\nchildren    0 arrays, 2 groups\nattributes  1\n  title: "
+            "\"Weather\"\n");
   EXPECT_EQ(output_of({"consolidate", path("v3.zarr")}), "");
-  EXPECT_NE(output_of({"info", path("v3.zarr")}).find("format      Zarr v3, consolidated\n"), std::string::npos);
-  EXPECT_EQ(output_of({"info", path("v3.zarr"), "empty"}), "group       /empty\nformat      Zarr v3\nchildren    0 arrays, 0 groups\n");
+  EXPECT_NE(output_of({"info", path("v3.zarr")}).find("format      Zarr v3, consolidated\n"),
+            std::string::npos);
+  EXPECT_EQ(output_of({"info", path("v3.zarr"), "empty"}),
+            "group       /empty\nformat      Zarr v3\nchildren    0 arrays, 0 groups\n");
 }
 
 TEST_F(Look, InfoJson) {
   const Json v3 = Json::parse(output_of({"info", path("v3.zarr"), "surface/t2m", "--json"}));
-  EXPECT_EQ(v3, Json::parse(R"({"zarr_format": 3, "node_type": "array", "shape": [4, 6], "data_type": "float32",
+  EXPECT_EQ(v3,
+            Json::parse(R"({"zarr_format": 3, "node_type": "array", "shape": [4, 6], "data_type": "float32",
     "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [2, 6]}},
     "codecs": [{"name": "bytes", "configuration": {"endian": "little"}}], "fill_value": "NaN",
     "dimension_names": ["time", "x"], "attributes": {"units": "K"}})"));
@@ -87,12 +103,16 @@ TEST_F(Look, InfoJson) {
   EXPECT_EQ(*v2.find("v2")->find("dtype"), Json("<f4"));
   EXPECT_EQ(Json::parse(output_of({"info", path("v3.zarr"), "--json"})),
             Json::parse(R"({"zarr_format": 3, "node_type": "group", "attributes": {"title": "Weather"}})"));
-  EXPECT_EQ(Json::parse(output_of({"info", path("v2.zarr"), "--json"})),
-            Json::parse(R"({"zarr_format": 2, "node_type": "group", "attributes": {"title": "Weather"}, "v2": {"zarr_format": 2}})"));
+  EXPECT_EQ(
+      Json::parse(output_of({"info", path("v2.zarr"), "--json"})),
+      Json::parse(
+          R"({"zarr_format": 2, "node_type": "group", "attributes": {"title": "Weather"}, "v2": {"zarr_format": 2}})"));
 }
 
 TEST_F(Look, InfoOfWhatCannotBeDecoded) {
-  write_file(path("a.zarr/.zarray"), R"({"zarr_format": 2, "shape": [2], "chunks": [2], "dtype": "<i4", "compressor": {"id": "mystery", "level": 3},
+  write_file(
+      path("a.zarr/.zarray"),
+      R"({"zarr_format": 2, "shape": [2], "chunks": [2], "dtype": "<i4", "compressor": {"id": "mystery", "level": 3},
     "fill_value": null, "order": "C", "filters": null})");
   const std::string info = output_of({"info", path("a.zarr")});
   EXPECT_NE(info.find("codecs      mystery(level=3)\n"), std::string::npos) << info;
@@ -111,7 +131,8 @@ TEST_F(Look, Tree) {
     EXPECT_EQ(output_of({"tree", path(store), "--depth", "1"}), "/\n├── empty\n└── surface\n");
     EXPECT_EQ(output_of({"tree", path(store), "surface"}), "surface\n└── t2m  (4, 6) float32\n");
     EXPECT_EQ(output_of({"tree", path(store), "surface/t2m"}), "surface/t2m  (4, 6) float32\n");
-    EXPECT_EQ(Json::parse(output_of({"tree", path(store), "--json"})), Json::parse(R"({"name": "", "node_type": "group", "children": [
+    EXPECT_EQ(Json::parse(output_of({"tree", path(store), "--json"})),
+              Json::parse(R"({"name": "", "node_type": "group", "children": [
       {"name": "empty", "node_type": "group", "children": []},
       {"name": "surface", "node_type": "group", "children": [{"name": "t2m", "node_type": "array", "children": []}]}]})"));
     EXPECT_EQ(Json::parse(output_of({"tree", path(store), "surface/t2m", "--json", "--depth", "0"})),
@@ -120,8 +141,10 @@ TEST_F(Look, Tree) {
 }
 
 TEST_F(Look, ABrokenNodeDoesNotHideTheOthers) {
-  write_file(path("v3.zarr/broken/zarr.json"), R"({"zarr_format": 3, "node_type": "array", "shape": "round"})");
-  write_file(path("v3.zarr/broken_group/zarr.json"), R"({"zarr_format": 3, "node_type": "group", "attributes": 7})");
+  write_file(path("v3.zarr/broken/zarr.json"),
+             R"({"zarr_format": 3, "node_type": "array", "shape": "round"})");
+  write_file(path("v3.zarr/broken_group/zarr.json"),
+             R"({"zarr_format": 3, "node_type": "group", "attributes": 7})");
   for (const char* form : {"", "--json"}) {
     std::vector<std::string> arguments = {"tree", path("v3.zarr")};
     if (*form) arguments.emplace_back(form);
@@ -129,7 +152,9 @@ TEST_F(Look, ABrokenNodeDoesNotHideTheOthers) {
     EXPECT_EQ(outcome.code, 1);
     EXPECT_NE(outcome.err.find("zarrive: [invalid_metadata]"), std::string::npos) << outcome.err;
     if (!*form) {
-      EXPECT_EQ(outcome.out, "/\n├── broken  (invalid_metadata)\n├── broken_group  (invalid_metadata)\n├── empty\n└── surface\n    └── t2m  (4, 6) float32\n");
+      EXPECT_EQ(outcome.out,
+                "/\n├── broken  (invalid_metadata)\n├── broken_group  (invalid_metadata)\n├── empty\n└── "
+                "surface\n    └── t2m  (4, 6) float32\n");
     }
   }
 }
@@ -140,7 +165,8 @@ TEST_F(Look, Ls) {
   EXPECT_EQ(output_of({"ls", path("v3.zarr"), "surface/t2m/c", "-r", "-l"}), "48  0/0\n");
   EXPECT_EQ(output_of({"ls", path("v3.zarr"), "/surface/t2m/c/0/0", "-l"}), "48  surface/t2m/c/0/0\n");
   EXPECT_EQ(output_of({"ls", path("v2.zarr"), "-r"}),
-            ".zattrs\n.zgroup\nempty/.zgroup\nsurface/.zgroup\nsurface/t2m/.zarray\nsurface/t2m/.zattrs\nsurface/t2m/0.0\n");
+            ".zattrs\n.zgroup\nempty/.zgroup\nsurface/.zgroup\nsurface/t2m/.zarray\nsurface/t2m/"
+            ".zattrs\nsurface/t2m/0.0\n");
   const std::string listed = output_of({"ls", path("v2.zarr"), "-l"});
   EXPECT_NE(listed.find("  .zgroup\n"), std::string::npos);
   EXPECT_NE(listed.find("    empty/\n"), std::string::npos) << listed;
@@ -154,7 +180,9 @@ TEST_F(Look, AttrsAreShownAndChanged) {
     EXPECT_EQ(output_of({"attrs", store}), "{\n  \"title\": \"Weather\"\n}\n");
     EXPECT_EQ(output_of({"attrs", store, "get", "title"}), "\"Weather\"\n");
     EXPECT_EQ(output_of({"attrs", store, "surface/t2m", "get", "units"}), "\"K\"\n");
-    EXPECT_EQ(output_of({"attrs", store, "surface/t2m", "set", "units", "\"degC\"", "valid_min", "-5.50", "big", "18446744073709551615"}), "");
+    EXPECT_EQ(output_of({"attrs", store, "surface/t2m", "set", "units", "\"degC\"", "valid_min", "-5.50",
+                         "big", "18446744073709551615"}),
+              "");
     EXPECT_EQ(output_of({"attrs", store, "surface/t2m", "get", "valid_min"}), "-5.50\n");
     EXPECT_EQ(output_of({"attrs", store, "surface/t2m", "get", "big"}), "18446744073709551615\n");
     EXPECT_EQ(output_of({"attrs", store, "surface/t2m", "delete", "units", "big"}), "");
@@ -166,8 +194,10 @@ TEST_F(Look, AttrsAreShownAndChanged) {
 
 TEST_F(Look, AttrsRefuses) {
   const std::string store = path("v3.zarr");
-  expect_failure(run_command({"attrs", store, "get", "nothing"}), 1, "[not_found] " + store + ": there is no attribute \"nothing\"");
-  expect_failure(run_command({"attrs", store, "empty", "delete", "nothing"}), 1, "[not_found] " + store + ": empty");
+  expect_failure(run_command({"attrs", store, "get", "nothing"}), 1,
+                 "[not_found] " + store + ": there is no attribute \"nothing\"");
+  expect_failure(run_command({"attrs", store, "empty", "delete", "nothing"}), 1,
+                 "[not_found] " + store + ": empty");
   expect_failure(run_command({"attrs", store, "set", "a"}), 2, "NAME JSON");
   expect_failure(run_command({"attrs", store, "set"}), 2, "NAME JSON");
   expect_failure(run_command({"attrs", store, "set", "a", "no json"}), 2, "takes JSON");

@@ -10,14 +10,17 @@
 namespace zarrive::cli {
 namespace {
 
-NpyHeader parse(const std::string& descr, const std::string& shape = "(3,)", const std::string& order = "False") {
-  return parse_npy_header("{'descr': " + descr + ", 'fortran_order': " + order + ", 'shape': " + shape + ", }     \n");
+NpyHeader parse(const std::string& descr, const std::string& shape = "(3,)",
+                const std::string& order = "False") {
+  return parse_npy_header("{'descr': " + descr + ", 'fortran_order': " + order + ", 'shape': " + shape +
+                          ", }     \n");
 }
 
 TEST(Npy, WritesWhatNumPyWrites) {
   // numpy.save(f, numpy.zeros((3, 4), "<f4")): 128 bytes of header.
   const std::string text = "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }";
-  const std::string expected = std::string("\x93NUMPY\x01\x00\x76\x00", 10) + text + std::string(128 - 10 - text.size() - 1, ' ') + "\n";
+  const std::string expected = std::string("\x93NUMPY\x01\x00\x76\x00", 10) + text +
+                               std::string(128 - 10 - text.size() - 1, ' ') + "\n";
   EXPECT_EQ(npy_header(DataType(TypeId::float32), {3, 4}), expected);
 }
 
@@ -26,9 +29,10 @@ TEST(Npy, HeadersRoundTrip) {
   fields.push_back({"it's", DataType(TypeId::int16), {}});
   fields.push_back({"values", DataType(TypeId::float64, ByteOrder::big), {2, 3}});
   fields.push_back({"one", DataType(TypeId::uint8), {1}});
-  const DataType types[] = {DataType(TypeId::boolean), DataType(TypeId::float16), DataType(TypeId::complex64), DataType::raw(5),
-                            DataType::fixed_bytes(7), DataType::fixed_utf32(3, ByteOrder::big), DataType::datetime64("ns"),
-                            DataType::timedelta64("D", 10), DataType::structured(fields)};
+  const DataType types[] = {
+      DataType(TypeId::boolean),  DataType(TypeId::float16),      DataType(TypeId::complex64),
+      DataType::raw(5),           DataType::fixed_bytes(7),       DataType::fixed_utf32(3, ByteOrder::big),
+      DataType::datetime64("ns"), DataType::timedelta64("D", 10), DataType::structured(fields)};
   for (const DataType& type : types) {
     for (const Shape& shape : {Shape{}, Shape{0}, Shape{4, 5, 6}}) {
       std::istringstream in(npy_header(type, shape) + "data");
@@ -44,7 +48,8 @@ TEST(Npy, HeadersRoundTrip) {
 
 TEST(Npy, LongAndUnicodeHeadersHaveTheirVersions) {
   std::vector<StructField> fields;
-  for (int i = 0; i < 4000; ++i) fields.push_back({"field_number_" + std::to_string(i), DataType(TypeId::uint8), {}});
+  for (int i = 0; i < 4000; ++i)
+    fields.push_back({"field_number_" + std::to_string(i), DataType(TypeId::uint8), {}});
   const DataType wide = DataType::structured(fields);
   const std::string long_header = npy_header(wide, {1});
   EXPECT_EQ(long_header[6], 2);
@@ -71,13 +76,31 @@ TEST(Npy, ReadsOtherWritersToo) {
 
 TEST(Npy, RefusesHostileHeaders) {
   const char* const texts[] = {
-      "", "{", "{}", "[]", "1", "None", "{'descr': '<f4'}", "{'descr': '<f4', 'fortran_order': 0, 'shape': (1,)}",
-      "{'descr': '<f4', 'fortran_order': False, 'shape': 3}", "{'descr': '<f4', 'fortran_order': False, 'shape': (-1,)}",
-      "{'descr': '<f4', 'fortran_order': False, 'shape': (1,), 'more': 1}", "{'descr': '<f4', 'descr': '<f4', 'shape': (1,)}",
-      "{'descr': '<f4', 'fortran_order': False, 'shape': (1,)} x", "{'descr': '<f4' 'fortran_order': False}", "{1: 2}",
-      "{'descr': '<f4\\n', 'fortran_order': False, 'shape': (1,)}", "{'descr': '<f4", "{'a'", "{'a': }", "{'a': (1 2)}", "{'a': '\\",
-      "{'descr': [('a',)], 'fortran_order': False, 'shape': (1,)}", "{'descr': [1], 'fortran_order': False, 'shape': (1,)}",
-      "{'descr': 'zz', 'fortran_order': False, 'shape': (1,)}", "{'a': 123456789012345678901}",
+      "",
+      "{",
+      "{}",
+      "[]",
+      "1",
+      "None",
+      "{'descr': '<f4'}",
+      "{'descr': '<f4', 'fortran_order': 0, 'shape': (1,)}",
+      "{'descr': '<f4', 'fortran_order': False, 'shape': 3}",
+      "{'descr': '<f4', 'fortran_order': False, 'shape': (-1,)}",
+      "{'descr': '<f4', 'fortran_order': False, 'shape': (1,), 'more': 1}",
+      "{'descr': '<f4', 'descr': '<f4', 'shape': (1,)}",
+      "{'descr': '<f4', 'fortran_order': False, 'shape': (1,)} x",
+      "{'descr': '<f4' 'fortran_order': False}",
+      "{1: 2}",
+      "{'descr': '<f4\\n', 'fortran_order': False, 'shape': (1,)}",
+      "{'descr': '<f4",
+      "{'a'",
+      "{'a': }",
+      "{'a': (1 2)}",
+      "{'a': '\\",
+      "{'descr': [('a',)], 'fortran_order': False, 'shape': (1,)}",
+      "{'descr': [1], 'fortran_order': False, 'shape': (1,)}",
+      "{'descr': 'zz', 'fortran_order': False, 'shape': (1,)}",
+      "{'a': 123456789012345678901}",
       "{'descr': '<f4', 'fortran_order': False, 'shape': (9223372036854775808,)}",
       "{'descr': '<f4', 'fortran_order': False, 'shape': (4294967296, 4294967296, 2)}",
       "__import__('os').system('true')"};
@@ -99,15 +122,17 @@ TEST(Npy, RefusesPickledObjects) {
 
 TEST(Npy, RefusesOtherFiles) {
   using namespace std::string_literals;
-  for (const std::string& bytes : {""s, "\x93NUM"s, "PK\3\4aaaaaaaa"s, "\x93NUMPY\x09\x00\x02\x00{}"s, "\x93NUMPY\x01\x01\x02\x00{}"s,
-                                   "\x93NUMPY\x01\x00\x02"s, "\x93NUMPY\x01\x00\x09\x00{}"s, "\x93NUMPY\x02\x00\xff\xff\xff\xff{}"s}) {
+  for (const std::string& bytes :
+       {""s, "\x93NUM"s, "PK\3\4aaaaaaaa"s, "\x93NUMPY\x09\x00\x02\x00{}"s, "\x93NUMPY\x01\x01\x02\x00{}"s,
+        "\x93NUMPY\x01\x00\x02"s, "\x93NUMPY\x01\x00\x09\x00{}"s, "\x93NUMPY\x02\x00\xff\xff\xff\xff{}"s}) {
     std::istringstream in(bytes);
     EXPECT_THROW(read_npy_header(in, "test"), Error);
   }
 }
 
 TEST(Npy, TypesThatNumPyDoesNotHaveAreRefused) {
-  for (const DataType& type : {DataType(TypeId::string), DataType(TypeId::bfloat16), DataType(TypeId::int4)}) {
+  for (const DataType& type :
+       {DataType(TypeId::string), DataType(TypeId::bfloat16), DataType(TypeId::int4)}) {
     try {
       npy_header(type, {1});
       FAIL() << type.name();

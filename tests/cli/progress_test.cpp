@@ -11,12 +11,15 @@ namespace {
 using namespace std::chrono_literals;
 
 TEST(Progress, Bar) {
-  EXPECT_EQ(Progress::bar(41, 100, 1'200'000'000, 1, 60), "[=============>                    ]  41 %  1.2 GB/s");
-  EXPECT_EQ(Progress::bar(50, 100, 300'000'000, 12, 60), "[============>            ]  50 %  25 MB/s  0:12 left");
+  EXPECT_EQ(Progress::bar(41, 100, 1'200'000'000, 1, 60),
+            "[===============>                      ]  41 %  1.2 GB/s");
+  EXPECT_EQ(Progress::bar(50, 100, 300'000'000, 12, 60),
+            "[==============>             ]  50 %  25 MB/s  0:12 left");
   EXPECT_EQ(Progress::bar(1, 100, 1000, 100, 60), "[>                         ]   1 %  10 B/s  2:45:00 left");
   EXPECT_NE(Progress::bar(1, 1'000'000'000, 1000, 100, 80).find("99:59:59 left"), std::string::npos);
   EXPECT_NE(Progress::bar(0, 0, 0, 0, 60).find("]   0 %  0 B/s"), std::string::npos);
-  EXPECT_NE(Progress::bar(100, 100, 5'000'000'000'000'000, 1, 60).find("100 %  5000 TB/s"), std::string::npos);
+  EXPECT_NE(Progress::bar(100, 100, 5'000'000'000'000'000, 1, 60).find("100 %  5000 TB/s"),
+            std::string::npos);
   EXPECT_EQ(Progress::bar(50, 100, 300'000'000, 12, 20), " 50 %  25 MB/s  0:12 left");
 }
 

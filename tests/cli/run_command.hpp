@@ -72,7 +72,8 @@ class CommandTest : public ::testing::Test {
   const std::filesystem::path& folder() const { return folder_.path(); }
   std::vector<std::string> names_in_folder() const {
     std::vector<std::string> names;
-    for (const auto& entry : std::filesystem::directory_iterator(folder())) names.push_back(entry.path().filename().string());
+    for (const auto& entry : std::filesystem::directory_iterator(folder()))
+      names.push_back(entry.path().filename().string());
     std::sort(names.begin(), names.end());
     return names;
   }

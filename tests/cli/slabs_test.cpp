@@ -9,7 +9,8 @@ namespace zarrive::cli {
 namespace {
 
 // The positions that a selection picks, in the order of its elements, as flat indices of the array.
-std::vector<std::uint64_t> positions(const ResolvedSelection& selection, const Shape& shape, const std::vector<std::size_t>& order) {
+std::vector<std::uint64_t> positions(const ResolvedSelection& selection, const Shape& shape,
+                                     const std::vector<std::size_t>& order) {
   std::vector<std::uint64_t> result;
   const std::size_t n = shape.size();
   std::vector<std::uint64_t> at(n, 0);
@@ -73,7 +74,8 @@ TEST(Slabs, FallBetweenChunksWhereTheSizeAllowsIt) {
   EXPECT_EQ(lengths("0:20", 90), (std::vector<std::uint64_t>{7, 7, 6}));
   EXPECT_EQ(lengths("3:20", 150), (std::vector<std::uint64_t>{11, 6}));
   EXPECT_EQ(lengths("::-1", 400), (std::vector<std::uint64_t>{37, 35, 28}));
-  EXPECT_EQ(lengths("0:6", 30), (std::vector<std::uint64_t>{3, 3}));  // within one chunk there is nothing to fall between
+  EXPECT_EQ(lengths("0:6", 30),
+            (std::vector<std::uint64_t>{3, 3}));  // within one chunk there is nothing to fall between
 }
 
 TEST(Slabs, EmptySelectionsHaveNone) { EXPECT_TRUE(lengths("5:5", 100).empty()); }

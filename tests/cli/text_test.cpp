@@ -12,13 +12,13 @@ TEST(Text, PrintableKeepsTextAndShowsTheRest) {
   EXPECT_EQ(printable("t2m (°C) 日本 🌍"), "t2m (°C) 日本 🌍");
   EXPECT_EQ(printable("a\nb\tc\x7f"), "a\\nb\\x09c\\x7f");
   EXPECT_EQ(printable("\x1b[31m"), "\\x1b[31m");
-  EXPECT_EQ(printable("\xc2\x9b"), "\\xc2\\x9b");                    // C1 control
-  EXPECT_EQ(printable("\xe2\x80\xae"), "\\xe2\\x80\\xae");           // right-to-left override
+  EXPECT_EQ(printable("\xc2\x9b"), "\\xc2\\x9b");           // C1 control
+  EXPECT_EQ(printable("\xe2\x80\xae"), "\\xe2\\x80\\xae");  // right-to-left override
   EXPECT_EQ(printable("\xe2\x81\xa7"), "\\xe2\\x81\\xa7");
-  EXPECT_EQ(printable("\xff\xc3(\xc3"), "\\xff\\xc3(\\xc3");         // not UTF-8
-  EXPECT_EQ(printable("\xc0\xaf"), "\\xc0\\xaf");                    // overlong
+  EXPECT_EQ(printable("\xff\xc3(\xc3"), "\\xff\\xc3(\\xc3");  // not UTF-8
+  EXPECT_EQ(printable("\xc0\xaf"), "\\xc0\\xaf");             // overlong
   EXPECT_EQ(printable("\xe0\x80\xaf"), "\\xe0\\x80\\xaf");
-  EXPECT_EQ(printable("\xed\xa0\x80"), "\\xed\\xa0\\x80");           // surrogate
+  EXPECT_EQ(printable("\xed\xa0\x80"), "\\xed\\xa0\\x80");  // surrogate
   EXPECT_EQ(printable("\xf0\x80\x80\x80"), "\\xf0\\x80\\x80\\x80");
   EXPECT_EQ(printable("\xf4\x90\x80\x80"), "\\xf4\\x90\\x80\\x80");  // past U+10FFFF
 }
