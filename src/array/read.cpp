@@ -20,8 +20,6 @@ class Reader {
         options_(options),
         pieces_(metadata, selection) {
     converts_ = !(output.type == metadata->data_type);
-    fill_ = metadata->fill_value;
-    if (converts_) fill_ = converted_fill(output.type);
     annotates_ = store->capabilities().annotates;
   }
 
@@ -73,7 +71,8 @@ class Reader {
     const ArrayView part = output_part(output_, piece);
     if (result.status == GetStatus::error) result.rethrow();
     if (result.status == GetStatus::missing) {
-      fill_with(part, fill_);
+      // Converted only now: a fill value such as NaN is in nobody's way while every chunk is there.
+      fill_with(part, converts_ ? converted_fill(part.type) : metadata_->fill_value);
       return;
     }
     const auto chain = chain_.bind(piece.chunk_shape);
@@ -103,7 +102,6 @@ class Reader {
   const ArrayView output_;
   const ReadOptions& options_;
   const Pieces pieces_;
-  FillValue fill_;  // in the type of the output
   bool converts_ = false;
   bool annotates_ = false;
 };

@@ -172,6 +172,14 @@ TEST_F(Read, BigEndianAndStructuredElementsComeOutLittleEndian) {
   EXPECT_NE(npy.find("[('a', '<i2'), ('b', '<f4')]"), std::string::npos);
 }
 
+TEST_F(Read, AFillValueThatCannotBeConvertedMattersOnlyWhereItIsRead) {
+  Array array = create_array(
+      path("nan.zarr"), "", {.shape = {4}, .data_type = "float32", .chunks = {2}, .fill_value = Json("NaN")});
+  array.write(":2", std::vector<float>{1, 2});
+  EXPECT_EQ(output_of({"read", path("nan.zarr"), "-s", ":2", "--as", "int16"}), "[1 2]\n");
+  expect_failure(run_command({"read", path("nan.zarr"), "--as", "int16"}), 1, "[out_of_bounds]");
+}
+
 TEST_F(Read, AFailureLeavesTheOldFile) {
   write_file(path("old.npy"), "old");
   write_file(path("v3.zarr/a/b/c/0/0"), "nonsense");
