@@ -77,20 +77,32 @@ std::uint8_t sub_byte_bits(TypeId id) noexcept {
   }
 }
 
-// Fixes for decoding; those for encoding are the swaps, and low bits with the rest zero.
-void collect_value_fixes(const DataType& type, std::size_t offset, std::size_t repeats,
-                         std::vector<Fix>& fixes) {
-  if (type.id() == TypeId::boolean) {
-    fixes.push_back({Fix::Kind::boolean, 0, offset, repeats});
-  } else if (const std::uint8_t bits = sub_byte_bits(type.id())) {
-    fixes.push_back({type.is_integer() && type.is_signed() ? Fix::Kind::signed_low_bits : Fix::Kind::low_bits,
-                     bits, offset, repeats});
-  } else {
+// More separate fixes in one element would come only from a huge subarray of records.
+constexpr std::size_t kMaxFixes = 65536;
+
+// Fixes of values for decoding one element; those for encoding are the same, with the open bits zero. Each is for parts of one byte.
+std::vector<Fix> value_fixes(const DataType& type) {
+  if (type.id() == TypeId::boolean) return {{Fix::Kind::boolean, 0, 0, 1}};
+  if (const std::uint8_t bits = sub_byte_bits(type.id()))
+    return {{type.is_integer() && type.is_signed() ? Fix::Kind::signed_low_bits : Fix::Kind::low_bits, bits,
+             0, 1}};
+  std::vector<Fix> fixes;
+  for (const StructField& field : type.fields()) {
+    const std::vector<Fix> inner = value_fixes(field.type);
+    if (inner.empty()) continue;
+    const std::size_t size = field.type.item_size();
+    std::size_t repeats = static_cast<std::size_t>(element_count(field.shape));
+    std::size_t count = 1;
+    if (inner.size() == 1 && inner[0].count == size)
+      std::swap(repeats, count);  // seamless: one fix for the whole subarray
+    if (repeats > (kMaxFixes - fixes.size()) / inner.size())
+      throw Error(ErrorCode::resource_limit, "a structured type with more than " + std::to_string(kMaxFixes) +
+                                                 " parts of separate layout");
     for (std::size_t r = 0; r < repeats; ++r)
-      for (const StructField& field : type.fields())
-        collect_value_fixes(field.type, offset + r * type.item_size() + field.offset,
-                            static_cast<std::size_t>(element_count(field.shape)), fixes);
+      for (const Fix& fix : inner)
+        fixes.push_back({fix.kind, fix.bits, field.offset + r * size + fix.offset, count * fix.count});
   }
+  return fixes;
 }
 
 struct Plan {
@@ -181,9 +193,8 @@ Plan BytesCodec::make_plan(const DataType& type, bool check) const {
     plan.decode.push_back({kind, 0, leaf.offset, leaf.count});
   }
   plan.encode = plan.decode;
-  collect_value_fixes(type, 0, 1, plan.decode);
-  for (std::size_t i = plan.encode.size(); i < plan.decode.size(); ++i) {
-    Fix fix = plan.decode[i];
+  for (Fix fix : value_fixes(type)) {
+    plan.decode.push_back(fix);
     if (fix.kind == Fix::Kind::signed_low_bits) fix.kind = Fix::Kind::low_bits;
     plan.encode.push_back(fix);
   }
@@ -214,15 +225,7 @@ constexpr std::int64_t kWorthDropping = 4096;
 
 void BytesCodec::decode_partial(ByteRangeReader& encoded, const ArraySpec& spec, const Box& part,
                                 const ArrayView& decoded, const Context&) const {
-  if (part.start.size() != spec.shape.size() || part.extent.size() != spec.shape.size())
-    fail_codec(*this, ErrorCode::invalid_argument,
-               "a part of rank " + std::to_string(part.start.size()) + " of a chunk of shape " +
-                   to_string(spec.shape));
-  for (std::size_t d = 0; d < spec.shape.size(); ++d)
-    if (part.start[d] > spec.shape[d] || part.extent[d] > spec.shape[d] - part.start[d])
-      fail_codec(*this, ErrorCode::out_of_bounds,
-                 "the part from " + to_string(part.start) + " of extent " + to_string(part.extent) +
-                     " reaches outside the chunk of shape " + to_string(spec.shape));
+  check_part(*this, spec, part);
   if (element_count(part.extent) == 0) return;
   const std::size_t item = spec.type.item_size();
   byte_count(spec.shape, item);  // strides and offsets below fit
@@ -249,7 +252,7 @@ void BytesCodec::decode_partial(ByteRangeReader& encoded, const ArraySpec& spec,
   ranges.reserve(element_count(outer));
   targets.reserve(element_count(outer));
   Index index(inner, 0);
-  for (bool more = true; more;) {
+  do {
     std::uint64_t offset = first;
     std::int64_t target = 0;
     for (std::size_t d = 0; d < inner; ++d) {
@@ -258,31 +261,14 @@ void BytesCodec::decode_partial(ByteRangeReader& encoded, const ArraySpec& spec,
     }
     ranges.push_back(ByteRange::range(offset, length));
     targets.push_back(decoded.data + target);
-    more = false;
-    for (std::size_t d = inner; d-- > 0 && !more; index[d] = more ? index[d] : 0)
-      more = ++index[d] < outer[d];
-  }
+  } while (next_position(index, outer));
 
-  std::vector<Buffer> values;
-  try {
-    values = encoded.read(ranges);
-  } catch (const Error& error) {
-    if (error.code() != ErrorCode::out_of_bounds) throw;
-    fail_chunk(*this, "the encoded chunk ends before the bytes that were asked for; expected " +
-                          std::to_string(spec.nbytes()) + " bytes");
-  }
+  const std::vector<Buffer> values = read_ranges(*this, encoded, ranges, spec.nbytes());
   const Strides target_strides(decoded.strides.begin() + static_cast<std::ptrdiff_t>(inner),
                                decoded.strides.end());
-  for (std::size_t i = 0; i < ranges.size(); ++i) {
-    if (i >= values.size() || values[i].size() != length)
-      fail_chunk(*this, "bytes " + std::to_string(ranges[i].offset) + " to " +
-                            std::to_string(ranges[i].offset + length) + ": found " +
-                            std::to_string(i < values.size() ? values[i].size() : 0) + " of " +
-                            std::to_string(length) + "; the encoded chunk must have " +
-                            std::to_string(spec.nbytes()) + " bytes");
+  for (std::size_t i = 0; i < ranges.size(); ++i)
     copy(ArrayView(const_cast<std::byte*>(values[i].host_span().data()), spec.type, block, block_strides),
          ArrayView(targets[i], spec.type, block, target_strides));
-  }
   fix_elements(decoded, plan_for(spec.type)->decode);
 }
 

@@ -1,8 +1,8 @@
 // `delta`: differences of neighbours in the flat chunk. (numcodecs "delta".)
 //
-// encoded[0] = x[0], encoded[i] = x[i] - x[i-1] in `dtype` (integers wrap; bool: exclusive or), cast to
-// `astype`; decoded by a running sum in `dtype`.
-#include <type_traits>
+// encoded[0] = x[0], encoded[i] = x[i] - x[i-1] in `dtype` (integers wrap; bool: exclusive or), cast to `astype`; decoded by a running sum in
+// `dtype`, or for floats in the type that NumPy promotes `dtype` and `astype` to.
+#include <algorithm>
 #include <utility>
 
 #include "codec/array_codecs.hpp"
@@ -78,6 +78,17 @@ bool with_work(const DataType& type, F&& work) {
   }
 }
 
+// Where NumPy adds up: in the promotion of both types. It makes a difference in the last bits of floats; wrapping integers and bool stay what they
+// are (there NumPy's way would lose values).
+DataType sum_type(const DataType& decoded, const DataType& encoded) {
+  if (!decoded.is_float()) return decoded;
+  std::size_t size = decoded.item_size();
+  if (encoded.is_float()) size = std::max(size, encoded.item_size());
+  else if (encoded.item_size() >= 4) size = 8;
+  else if (encoded.item_size() == 2) size = std::max<std::size_t>(size, 4);
+  return DataType(size == 2 ? TypeId::float16 : size == 4 ? TypeId::float32 : TypeId::float64);
+}
+
 class DeltaCodec final : public TypedFilter {
  public:
   using TypedFilter::TypedFilter;
@@ -108,9 +119,17 @@ class DeltaCodec final : public TypedFilter {
   }
 
   void decode_as(const ArrayView& encoded, const ArrayView& decoded) const override {
-    cast_elements(encoded, decoded);
     const std::uint64_t count = decoded.size();
-    with_work(decoded.type, [&]<class Work>() { sums<Work>(decoded.data, count); });
+    const DataType work = sum_type(decoded.type, encoded.type);
+    Buffer memory;
+    ArrayView sum = decoded;
+    if (!(work == decoded.type)) {
+      memory = allocate_encoded(byte_count(decoded.shape, work.item_size()));
+      sum = ArrayView(memory.mutable_data(), work, decoded.shape);
+    }
+    cast_elements(encoded, sum);
+    with_work(work, [&]<class Work>() { sums<Work>(sum.data, count); });
+    if (!memory.empty()) cast_elements(sum, decoded);
   }
 
  private:

@@ -116,6 +116,7 @@ class PackBitsCodec final : public ArrayToBytesCodec {
 
   void decode_partial(ByteRangeReader& encoded, const ArraySpec& spec, const Box& part,
                       const ArrayView& decoded, const Context&) const override {
+    check_part(*this, spec, part);
     if (element_count(part.extent) == 0) return;
     const Layout element = layout(spec.type);
     const std::size_t rank = spec.shape.size();
@@ -126,8 +127,9 @@ class PackBitsCodec final : public ArrayToBytesCodec {
     std::vector<ByteRange> ranges;
     std::vector<std::uint64_t> first_bits;
     std::vector<std::byte*> targets;
+    const Shape rows(part.extent.begin(), part.extent.end() - (rank == 0 ? 0 : 1));
     Index index(rank, 0);
-    for (bool more = true; more;) {
+    do {
       std::uint64_t at = 0;
       std::int64_t target = 0;
       for (std::size_t d = 0; d < rank; ++d) {
@@ -139,15 +141,9 @@ class PackBitsCodec final : public ArrayToBytesCodec {
       ranges.push_back(ByteRange::range(shift + from / 8, ceil_divide(to, 8) - from / 8));
       first_bits.push_back(from % 8);
       targets.push_back(decoded.data + target);
-      more = false;
-      for (std::size_t d = rank == 0 ? 0 : rank - 1; d-- > 0 && !more; index[d] = more ? index[d] : 0)
-        more = ++index[d] < part.extent[d];
-    }
-    const std::vector<Buffer> values = encoded.read(ranges);
+    } while (next_position(std::span(index).first(rows.size()), rows));
+    const std::vector<Buffer> values = read_ranges(*this, encoded, ranges, *encoded_size(spec));
     for (std::size_t i = 0; i < ranges.size(); ++i) {
-      if (i >= values.size() || values[i].size() != ranges[i].length)
-        fail_chunk(*this, "the encoded chunk ends before the bytes that were asked for; expected " +
-                              std::to_string(*encoded_size(spec)) + " bytes");
       const ArrayView row =
           rank == 0 ? decoded
                     : ArrayView(targets[i], spec.type, Shape{row_length}, Strides{decoded.strides[rank - 1]});

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -23,6 +24,15 @@ T load(const std::byte* at) noexcept {
 template <class T>
 void store(std::byte* at, T value) noexcept {
   std::memcpy(at, &value, sizeof(T));
+}
+
+// Steps `index` to the next position of a box in C order; false (and back at the start) after the last one.
+inline bool next_position(std::span<std::uint64_t> index, std::span<const std::uint64_t> extent) noexcept {
+  for (std::size_t d = index.size(); d-- > 0;) {
+    if (++index[d] < extent[d]) return true;
+    index[d] = 0;
+  }
+  return false;
 }
 
 // Calls row(pointers, strides, count) for the rows of `N` views of one shape, in C order. Dimensions that

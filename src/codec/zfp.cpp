@@ -141,6 +141,7 @@ class ZfpCodec final : public ArrayToBytesCodec {
   void decode(std::span<const std::byte> encoded, const ArraySpec& spec, const ArrayView& decoded,
               const Context&) const override {
     if (decoded.size() == 0) return check_encoded_size(*this, encoded.size(), 0);
+    if (encoded.empty()) fail_chunk(*this, "found no bytes, expected a zfp stream");
     const Promotion wide = promotion(spec.type);
     const Owned<zfp_stream> stream(zfp_stream_open(nullptr));
     Owned<zfp_field> field(make_field(nullptr, wide.type, spec.shape));

@@ -119,6 +119,25 @@ TEST(BytesCodec, OpenBitsAreSettled) {
   EXPECT_EQ(decode(flags, to_bytes({7, 7, 0, 8, 0, 9})), to_bytes({7, 1, 0, 8, 0, 1}));
 }
 
+TEST(BytesCodec, WhatItDecodesIsWhatJsonGives) {
+  const NDArray wanted = array_of("int4", "[-2,7,-8]");
+  const ArraySpec spec = spec_of(wanted.type(), wanted.shape());
+  const NDArray decoded = NDArray::allocate(spec.type, spec.shape);
+  bytes_codec("bytes")->bind(spec)->decode(to_bytes({0x0E, 7, 8}), spec, decoded.view(), {});
+  EXPECT_TRUE(same_elements(decoded.view(), wanted.view()));
+}
+
+TEST(BytesCodec, HugeSubarraysOfRecords) {
+  // One fix for a seamless subarray, however long; too many separate ones are refused, not collected.
+  const DataType seamless = DataType::from_v2(Json::parse(R"([["a",[["b","|b1"]],[1000000000]]])"));
+  EXPECT_NO_THROW(bytes_codec("bytes")->bind(
+      spec_of(DataType::from_v2(Json::parse(R"([["a",[["b","|b1"]],[1000]]])")), {1})));
+  EXPECT_NO_THROW(make_v2_bytes_codec()->bind(ArraySpec{seamless, {1}, {}}));
+  const DataType gaps = DataType::from_v2(Json::parse(R"([["a",[["b","|b1"],["c","|u1"]],[1000000]]])"));
+  EXPECT_ERROR(make_v2_bytes_codec()->bind(ArraySpec{gaps, {1}, {}}), ErrorCode::resource_limit,
+               "65536 parts");
+}
+
 TEST(BytesCodec, EndianRules) {
   const auto bind = [](const std::string& configuration, const DataType& type, bool strict = false,
                        std::vector<std::string>* warnings = nullptr) {
@@ -793,6 +812,21 @@ TEST(Filters, Delta) {
                ErrorCode::unsupported_data_type, "complex64");
   EXPECT_ERROR(array_codec("delta", R"({"astype":"<c8"})", v2)->bind(spec), ErrorCode::unsupported_data_type,
                "differences");
+}
+
+TEST(Filters, DeltaAddsUpFloatsInThePromotedType) {
+  const auto last = [](const std::string& type, const std::string& astype, const std::string& differences) {
+    const Json list =
+        Json::parse(decode_as("delta", R"({"astype":")" + astype + "\"}", v2, type, differences));
+    return list.as_array().back().as_double();
+  };
+  // In float32 100000000 + 1 is 100000000 again and again; in float64 it comes to 100000007, which float32 has as 100000008.
+  const std::string differences = "[100000000,1,1,1,1,1,1,1]";
+  EXPECT_NEAR(last("float32", "<f4", differences), 1e8, 1);
+  EXPECT_NEAR(last("float32", "<f8", differences), 1e8 + 8, 3);
+  EXPECT_NEAR(last("float32", "<i4", differences), 1e8 + 8, 3);
+  EXPECT_EQ(last("float16", "<f2", "[2048,1,1]"), 2048);
+  EXPECT_EQ(last("float16", "<u2", "[2048,1,1]"), 2050);
 }
 
 TEST(Filters, OtherByteOrderThanTheArray) {
