@@ -112,23 +112,7 @@ void run_read(const std::shared_ptr<Store>& store, const std::string& path,
               const std::shared_ptr<const ArrayMetadata>& metadata, const CodecChain& chain,
               const Selection& selection, const ArrayView& destination, const ReadOptions& options) {
   const ResolvedSelection resolved = resolve(selection, metadata->shape);
-  if (destination.shape != resolved.result_shape())
-    throw Error(ErrorCode::invalid_argument, "the destination has shape " + to_string(destination.shape) +
-                                                 ", the selection '" + selection.to_string() + "' gives " +
-                                                 to_string(resolved.result_shape()));
-  if (!destination.space.host_accessible())
-    throw Error(ErrorCode::unsupported, "reading into " + destination.space.name() +
-                                            " needs the GPU part, which this build does not have");
-  if (!(destination.type == metadata->data_type)) {
-    if (!can_convert(metadata->data_type, destination.type))
-      throw Error(ErrorCode::invalid_argument, "the array has data type " + metadata->data_type.name() +
-                                                   ", which does not convert to the destination's " +
-                                                   destination.type.name());
-    if (!options.convert)
-      throw Error(ErrorCode::invalid_argument, "the array has data type " + metadata->data_type.name() +
-                                                   ", the destination " + destination.type.name() +
-                                                   "; set ReadOptions::convert to convert");
-  }
+  check_transfer({Transfer::read, destination, options.convert}, selection, resolved, *metadata);
   if (resolved.empty()) return;
   Reader(store, path, metadata, chain, resolved,
          with_dropped_dimensions(with_type_of(destination, *metadata), resolved), options)

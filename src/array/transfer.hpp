@@ -15,6 +15,16 @@ void run_write(const std::shared_ptr<Store>& store, const std::string& path,
                const std::shared_ptr<const ArrayMetadata>& metadata, const CodecChain& chain,
                const Selection& selection, const ArrayView& source, const WriteOptions& options);
 
+// The caller's side of a read or write.
+struct Transfer {
+  enum Direction { read, write } direction;
+  const ArrayView& view;
+  bool convert;
+};
+// Error unless the view has the selection's shape, memory that the host reaches, and the array's type or one that it may be converted to.
+void check_transfer(const Transfer& transfer, const Selection& selection, const ResolvedSelection& resolved,
+                    const ArrayMetadata& metadata);
+
 // Chunks of one batch: contexts are made for this many at a time, so that a selection of any number of chunks needs bounded memory.
 inline constexpr std::uint64_t kMaxBatch = 65536;
 

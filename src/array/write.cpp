@@ -161,23 +161,7 @@ void run_write(const std::shared_ptr<Store>& store, const std::string& path,
                const std::shared_ptr<const ArrayMetadata>& metadata, const CodecChain& chain,
                const Selection& selection, const ArrayView& source, const WriteOptions& options) {
   const ResolvedSelection resolved = resolve(selection, metadata->shape);
-  if (source.shape != resolved.result_shape())
-    throw Error(ErrorCode::invalid_argument, "the source has shape " + to_string(source.shape) +
-                                                 ", the selection '" + selection.to_string() + "' takes " +
-                                                 to_string(resolved.result_shape()));
-  if (!source.space.host_accessible())
-    throw Error(ErrorCode::unsupported, "writing from " + source.space.name() +
-                                            " needs the GPU part, which this build does not have");
-  if (!(source.type == metadata->data_type)) {
-    if (!can_convert(source.type, metadata->data_type))
-      throw Error(ErrorCode::invalid_argument, "the source has data type " + source.type.name() +
-                                                   ", which does not convert to the array's " +
-                                                   metadata->data_type.name());
-    if (!options.convert)
-      throw Error(ErrorCode::invalid_argument, "the source has data type " + source.type.name() +
-                                                   ", the array " + metadata->data_type.name() +
-                                                   "; set WriteOptions::convert to convert");
-  }
+  check_transfer({Transfer::write, source, options.convert}, selection, resolved, *metadata);
   if (resolved.empty()) return;
   Writer(store, path, metadata, chain, resolved,
          with_dropped_dimensions(with_type_of(source, *metadata), resolved), options)

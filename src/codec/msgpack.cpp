@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "codec/utf8.hpp"
+#include "base/utf8.hpp"
 #include "zarrive/error.hpp"
 #include "zarrive/fill_value.hpp"
 

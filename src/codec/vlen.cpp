@@ -6,10 +6,10 @@
 #include <limits>
 #include <utility>
 
+#include "base/utf8.hpp"
 #include "codec/array_codecs.hpp"
 #include "codec/configuration.hpp"
 #include "codec/rows.hpp"
-#include "codec/utf8.hpp"
 
 namespace zarrive {
 

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <memory>
 
+#include "base/utf8.hpp"
 #include "store/failure.hpp"
 #include "store/filesystem_state.hpp"
 #include "store/key.hpp"
@@ -50,7 +51,7 @@ bool FilesystemStore::State::scan(Directory& directory, bool sweep) const {
         ++directory.swept;
       continue;
     }
-    if (!store::is_utf8(name)) continue;
+    if (!is_utf8(name)) continue;
     unsigned char type = entry->d_type;
     if (type == DT_UNKNOWN) {
       struct stat status {};

@@ -3,44 +3,11 @@
 #include <algorithm>
 #include <array>
 
+#include "base/utf8.hpp"
 #include "zarrive/store.hpp"
 
 namespace zarrive {
 namespace store {
-
-// Well-formed UTF-8 as in Unicode table 3-7: no overlong forms, no surrogates, nothing above U+10FFFF.
-bool is_utf8(std::string_view text) {
-  std::size_t i = 0;
-  auto follows = [&](std::size_t at, unsigned low, unsigned high) {
-    if (at >= text.size()) return false;
-    const unsigned c = static_cast<unsigned char>(text[at]);
-    return c >= low && c <= high;
-  };
-  while (i < text.size()) {
-    const unsigned c = static_cast<unsigned char>(text[i]);
-    std::size_t more = 0;
-    unsigned low = 0x80, high = 0xbf;  // of the second byte
-    if (c < 0x80) {
-      more = 0;
-    } else if (c >= 0xc2 && c <= 0xdf) {
-      more = 1;
-    } else if (c >= 0xe0 && c <= 0xef) {
-      more = 2;
-      if (c == 0xe0) low = 0xa0;
-      if (c == 0xed) high = 0x9f;
-    } else if (c >= 0xf0 && c <= 0xf4) {
-      more = 3;
-      if (c == 0xf0) low = 0x90;
-      if (c == 0xf4) high = 0x8f;
-    } else {
-      return false;
-    }
-    for (std::size_t k = 1; k <= more; ++k)
-      if (!(k == 1 ? follows(i + k, low, high) : follows(i + k, 0x80, 0xbf))) return false;
-    i += more + 1;
-  }
-  return true;
-}
 
 std::string key_fault(std::string_view key) {
   if (key.empty()) return "it is empty";

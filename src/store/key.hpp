@@ -18,6 +18,4 @@ std::string with_slash(std::string_view prefix);
 // True for zarr.json, .zarray, .zgroup, .zattrs and .zmetadata, at any depth.
 bool is_metadata_key(std::string_view key);
 
-bool is_utf8(std::string_view text);
-
 }  // namespace zarrive::store

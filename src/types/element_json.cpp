@@ -1,5 +1,6 @@
 // The JSON spellings of elements. Sources: Zarr v2 "fill value encoding", Zarr v3.1 "fill value", the data type extensions.
 #include "types/element_json.hpp"
+#include "base/utf8.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <new>
 
+#include "base/utf8.hpp"
 #include "types/element_json.hpp"
 #include "types/type_table.hpp"
 #include "types/utf32.hpp"
@@ -65,7 +66,7 @@ FillValue FillValue::from_string(const DataType& type, std::string value) {
   if (!type.is_variable())
     throw Error(ErrorCode::invalid_argument,
                 "a fill value of type " + type.name() + " has a fixed size: use from_bytes");
-  if (type.id() == TypeId::string && !types::is_utf8(value))
+  if (type.id() == TypeId::string && !is_utf8(value))
     throw Error(ErrorCode::invalid_argument, "a fill value of type string is not UTF-8");
   FillValue result = zero(type);
   result.string_ = std::move(value);

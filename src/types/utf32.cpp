@@ -26,12 +26,6 @@ std::optional<std::uint32_t> next(std::string_view text, std::size_t& at) {
 
 }  // namespace
 
-bool is_utf8(std::string_view text) noexcept {
-  for (std::size_t at = 0; at < text.size();)
-    if (!next(text, at)) return false;
-  return true;
-}
-
 std::optional<std::vector<std::uint32_t>> utf32_of(std::string_view text) {
   std::vector<std::uint32_t> points;
   for (std::size_t at = 0; at < text.size();) {

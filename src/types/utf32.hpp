@@ -9,7 +9,6 @@
 
 namespace zarrive::types {
 
-bool is_utf8(std::string_view text) noexcept;
 std::optional<std::vector<std::uint32_t>> utf32_of(std::string_view text);
 // False, and nothing appended, when `point` is no Unicode scalar value.
 bool append_utf8(std::string& text, std::uint32_t point);

@@ -7,7 +7,7 @@
 #include "codec/bytes.hpp"
 #include "codec/msgpack.hpp"
 #include "codec/real_cast.hpp"
-#include "codec/utf8.hpp"
+#include "base/utf8.hpp"
 
 namespace zarrive {
 namespace {
