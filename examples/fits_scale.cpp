@@ -111,7 +111,7 @@ int main() {
                             {.shape = {6},
                              .data_type = "float64",
                              .chunks = {3},
-                             .codecs = {{fits_scale, zarrive::codecs::bytes(zarrive::ByteOrder::big)}}});
+                             .codecs = {fits_scale, zarrive::codecs::bytes(zarrive::ByteOrder::big)}});
 
   // The tiles as they stand in the file: big-endian 16-bit numbers, the same in both.
   const std::string tile("\x00\x01\x00\x02\xFF\xFF", 6);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <span>
@@ -177,6 +178,20 @@ struct ZARRIVE_API DataTypeArgument {
   DataTypeArgument(const std::string& name) : type(DataType::parse(name)) {}
 };
 
+// A list of codecs, or none given: {codecs::transpose({1, 0}), codecs::zstd(3)}. An empty vector is a list without codecs.
+class CodecList {
+ public:
+  CodecList() = default;  // not given
+  CodecList(std::initializer_list<CodecSpec> codecs) : codecs_(codecs) {}
+  CodecList(std::vector<CodecSpec> codecs) : codecs_(std::move(codecs)) {}
+  explicit operator bool() const noexcept { return codecs_.has_value(); }
+  const std::vector<CodecSpec>& operator*() const { return *codecs_; }
+  std::vector<CodecSpec>* operator->() { return &*codecs_; }
+
+ private:
+  std::optional<std::vector<CodecSpec>> codecs_;
+};
+
 struct OpenOptions {
   MetadataOptions metadata = {};
   std::optional<ZarrFormat> format = {};  // only this one; absent: what is there, v3 before v2
@@ -190,9 +205,9 @@ struct CreateOptions {
   std::optional<ChunkGrid> chunk_grid = {};  // instead of chunks, for rectilinear grids
   ZarrFormat format = ZarrFormat::v3;
   // v3. Without an array-to-bytes codec in it the usual one for the type is put in its place. Absent: as zarr-python 3 (zstd level 0).
-  std::optional<std::vector<CodecSpec>> codecs = {};
+  CodecList codecs = {};
   // v2. Absent: as zarr-python 3 (zstd level 0; the object codec that the type needs). An id "" as compressor: none.
-  std::optional<std::vector<CodecSpec>> filters = {};
+  CodecList filters = {};
   std::optional<CodecSpec> compressor = {};
   char order = 'C';  // v2
   std::optional<Json> fill_value =

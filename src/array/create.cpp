@@ -95,8 +95,8 @@ void set_v3_codecs(ArrayMetadata& metadata, const CreateOptions& options) {
   if (options.order != 'C')
     throw Error(ErrorCode::invalid_argument, "v3 arrays have no order; put a transpose codec into `codecs`");
   const ArraySpec chunk{metadata.data_type, first_chunk_shape(metadata), metadata.fill_value};
-  metadata.codecs = complete_chain(options.codecs.value_or(std::vector<CodecSpec>{codecs::zstd(0)}), chunk,
-                                   options.metadata);
+  metadata.codecs = complete_chain(options.codecs ? *options.codecs : std::vector<CodecSpec>{codecs::zstd(0)},
+                                   chunk, options.metadata);
 }
 
 void set_dimension_names(ArrayMetadata& metadata, const CreateOptions& options) {

@@ -53,17 +53,17 @@ TEST(Create, V2DefaultsAreZarrPythons) {
 
 TEST(Create, SerializerIsPutIntoItsPlace) {
   CreateOptions options = basic(">i4");
-  options.codecs = {{codecs::transpose({1, 0}), codecs::crc32c()}};
+  options.codecs = {codecs::transpose({1, 0}), codecs::crc32c()};
   ArrayMetadata metadata = make_metadata(options);
   EXPECT_EQ(codec_names(metadata), "transpose bytes crc32c");
   EXPECT_EQ(metadata.codecs[1].configuration.find("endian")->as_string(), "big");
-  options.codecs = {{codecs::bytes(ByteOrder::big)}};
+  options.codecs = {codecs::bytes(ByteOrder::big)};
   EXPECT_EQ(codec_names(make_metadata(options)), "bytes");
 }
 
 TEST(Create, BloscIsWrittenWithItsTypesizeAndShuffle) {
   CreateOptions options = basic("float32");
-  options.codecs = {{codecs::blosc("lz4")}};
+  options.codecs = {codecs::blosc("lz4")};
   const CodecSpec blosc = make_metadata(options).codecs.back();
   EXPECT_EQ(blosc.configuration.find("typesize")->to_int64(), 4);
   EXPECT_EQ(blosc.configuration.find("shuffle")->as_string(), "shuffle");
@@ -100,19 +100,19 @@ TEST(Create, WhatCannotBeIsRefusedBeforeAnythingIsWritten) {
   options.fill_value = "x";
   refuse(options, ErrorCode::invalid_metadata, "");
   options = basic("int32");
-  options.codecs = {{CodecSpec{"acme"}}};
+  options.codecs = {CodecSpec{"acme"}};
   refuse(options, ErrorCode::unsupported_codec, "acme");
   options = basic("int32");
-  options.codecs = {{codecs::zstd(), codecs::bytes()}};
+  options.codecs = {codecs::zstd(), codecs::bytes()};
   refuse(options, ErrorCode::invalid_metadata, "zstd");
   options = basic("int32");
-  options.codecs = {{codecs::bytes(), codecs::bytes()}};
+  options.codecs = {codecs::bytes(), codecs::bytes()};
   refuse(options, ErrorCode::invalid_metadata, "exactly one");
   options = basic("int32");
-  options.codecs = {{codecs::bytes(), codecs::transpose({1, 0})}};
+  options.codecs = {codecs::bytes(), codecs::transpose({1, 0})};
   refuse(options, ErrorCode::invalid_metadata, "transpose");
   options = basic("int32");
-  options.codecs = {{codecs::transpose({0, 0})}};
+  options.codecs = {codecs::transpose({0, 0})};
   refuse(options, ErrorCode::invalid_metadata, "transpose");
   options = basic("int32");
   options.order = 'F';
@@ -121,7 +121,7 @@ TEST(Create, WhatCannotBeIsRefusedBeforeAnythingIsWritten) {
   options.compressor = CodecSpec{"zstd"};
   refuse(options, ErrorCode::invalid_argument, "codecs");
   options = basic("int32", ZarrFormat::v2);
-  options.codecs = {{codecs::zstd()}};
+  options.codecs = {codecs::zstd()};
   refuse(options, ErrorCode::invalid_argument, "compressor");
   options = basic("int32");
   options.dimension_names = {"x"};
@@ -187,14 +187,14 @@ TEST(ConvertFormat, ChunksStay) {
   }
   for (const CodecSpec& codec : {codecs::zstd(1), codecs::gzip(1), codecs::blosc("lz4"), codecs::crc32c()}) {
     CreateOptions options = basic("float32");
-    options.codecs = {{codecs::transpose({1, 0}), codecs::bytes(ByteOrder::big), codec}};
+    options.codecs = {codecs::transpose({1, 0}), codecs::bytes(ByteOrder::big), codec};
     expect_chunks_stay(options);
   }
 }
 
 TEST(ConvertFormat, SaysWhatTheOtherFormatLacks) {
   CreateOptions options = basic("float64");
-  options.codecs = {{CodecSpec{"scale_offset", {{"offset", 1.0}, {"scale", 2.0}}}}};
+  options.codecs = {CodecSpec{"scale_offset", {{"offset", 1.0}, {"scale", 2.0}}}};
   EXPECT_ERROR(convert_format(make_metadata(options), ZarrFormat::v2), ErrorCode::unsupported,
                "scale_offset");
   options = basic("int32");

@@ -316,7 +316,7 @@ TEST(Hostile, CompressionBombs) {
   bomb.shape = {std::uint64_t{1} << 26};
   bomb.chunks = bomb.shape;
   bomb.data_type = "uint8";
-  bomb.codecs = {{codecs::zstd(1), codecs::zstd(1)}};
+  bomb.codecs = {codecs::zstd(1), codecs::zstd(1)};
   Array source = create_array(std::make_shared<MemoryStore>(), "", bomb);
   WriteOptions keep;
   keep.write_empty_chunks = true;

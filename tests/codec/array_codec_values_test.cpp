@@ -2,12 +2,12 @@
 #include <cmath>
 #include <limits>
 
+#include "base/utf8.hpp"
 #include "codec/array_codec_suite.hpp"
 #include "codec/array_filter_on_bytes.hpp"
 #include "codec/bytes.hpp"
 #include "codec/msgpack.hpp"
 #include "codec/real_cast.hpp"
-#include "base/utf8.hpp"
 
 namespace zarrive {
 namespace {
