@@ -236,8 +236,8 @@ std::string clock_text(std::int64_t in_day, const TimeUnit& unit) {
                   static_cast<int>(seconds / 60 % 60), static_cast<int>(seconds % 60));
   std::string result = text;
   if (unit.decimals > 0) {
-    std::snprintf(text, sizeof text, ".%0*lld", unit.decimals, static_cast<long long>(in_day % per_second));
-    result += text;
+    const std::string digits = std::to_string(in_day % per_second);
+    result += '.' + std::string(static_cast<std::size_t>(unit.decimals) - digits.size(), '0') + digits;
   }
   return result;
 }
