@@ -1,6 +1,7 @@
 #include "memory/host_memory.hpp"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <bit>
@@ -32,6 +33,16 @@ std::size_t mapped_length(std::size_t size) {
   throw Error(ErrorCode::resource_limit, "cannot allocate " + std::to_string(size) + " bytes of host memory");
 }
 
+// More than the machine has can never be filled; the kernel would promise it and kill the process later.
+std::size_t machine_memory() {
+  static const std::size_t bytes = [] {
+    const long pages = sysconf(_SC_PHYS_PAGES);
+    return pages > 0 ? static_cast<std::size_t>(pages) * page_size
+                     : std::numeric_limits<std::size_t>::max() >> 2;
+  }();
+  return bytes;
+}
+
 std::byte* map_huge(std::size_t size, std::size_t alignment) {
   const std::size_t length = mapped_length(size);
   const std::size_t reserved = length + alignment;  // both are below 2^62
@@ -53,8 +64,7 @@ std::byte* host_allocate(std::size_t size, std::size_t alignment) {
   if (!std::has_single_bit(alignment))
     throw Error(ErrorCode::invalid_argument,
                 "an alignment of " + std::to_string(alignment) + " is no power of two");
-  if (size > (std::numeric_limits<std::size_t>::max() >> 2) || alignment > (std::size_t{1} << 40))
-    out_of_memory(size);
+  if (size > machine_memory() || alignment > (std::size_t{1} << 40)) out_of_memory(size);
   if (size >= huge_page_size) return map_huge(size, std::max(alignment, huge_page_size));
   void* data = nullptr;
   if (posix_memalign(&data, std::max(alignment, sizeof(void*)), std::max<std::size_t>(size, 1)) != 0)

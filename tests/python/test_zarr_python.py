@@ -147,6 +147,8 @@ def test_tensorstore_reads_what_we_write(ours):
             got = np.ascontiguousarray(values)
             if got.dtype.itemsize == 0:  # raw types come out as |V0, without their bytes
                 continue
+            if got.dtype.name == "int4":  # held in the low bits there, sign-extended here
+                got = got.astype(np.int8)
             got = got.astype(got.dtype.newbyteorder("<")).tobytes().hex()
         except Exception:  # noqa: BLE001 - types and codecs that TensorStore lacks
             continue
