@@ -203,8 +203,8 @@ TEST(HostileMetadata, EveryMemberOfEveryType) {
   const Json v2 = Json::parse(sound_v2), v3 = Json::parse(sound_v3);
   for (const char* value : values) {
     const auto change = [&](const std::string& name) { return "{\"" + name + "\": " + value + "}"; };
-    for (const auto& [name, unused] : v2.as_object()) survives([&] { return read_v2(change(name)); });
-    for (const auto& [name, unused] : v3.as_object()) survives([&] { return read_v3(change(name)); });
+    for (const auto& member : v2.as_object()) survives([&] { return read_v2(change(member.first)); });
+    for (const auto& member : v3.as_object()) survives([&] { return read_v3(change(member.first)); });
     for (const char* name : {"attributes", "dimension_names", "storage_transformers", "other"})
       survives([&] { return read_v3(change(name)); });
     survives([&] { return read_v2(change("dimension_separator")); });
