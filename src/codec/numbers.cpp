@@ -84,7 +84,8 @@ void store_from(const DataType& type, const In* from, std::size_t count, std::by
 ArrayView part_of(const ArrayView& view, int part) {
   ArrayView result = view;
   result.type = DataType(view.type.id() == TypeId::complex64 ? TypeId::float32 : TypeId::float64);
-  if (result.data) result.data += part * static_cast<std::int64_t>(result.type.item_size());  // null when empty
+  if (result.data)
+    result.data += part * static_cast<std::int64_t>(result.type.item_size());  // null when empty
   return result;
 }
 
