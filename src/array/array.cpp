@@ -9,7 +9,7 @@ namespace zarrive {
 
 // The chain is made on first use, so that an array with an unknown codec can be opened and looked at.
 struct Array::LazyChain {
-  std::once_flag once;
+  std::mutex mutex;  // not a once_flag: making it may throw, and is then tried again
   std::optional<CodecChain> chain;
   MetadataOptions options;
 };
@@ -24,7 +24,8 @@ Array::Array(std::shared_ptr<Store> store, std::string path, ArrayMetadata metad
 
 const CodecChain& Array::codec_chain() const {
   return with_place({store_->name(), path_, {}}, [&]() -> const CodecChain& {
-    std::call_once(chain_->once, [&] { chain_->chain = CodecChain::create(*metadata_, chain_->options); });
+    const std::lock_guard lock(chain_->mutex);
+    if (!chain_->chain) chain_->chain = CodecChain::create(*metadata_, chain_->options);
     return *chain_->chain;
   });
 }
