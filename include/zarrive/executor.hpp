@@ -1,10 +1,9 @@
-// One executor for the process: a compute pool sized to the machine, I/O threads for stores that wait, and a bound on
-// the bytes in flight. No thread exists before the first parallel work. After fork, the child's global() is a fresh executor; one
-// that was made before does all work on the calling thread there.
+// One executor for the process: a compute pool sized to the machine, and I/O threads for stores that wait. No thread exists before the
+// first parallel work. After fork, the child's global() is a fresh executor; one that was made before does all work on the calling
+// thread there.
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <memory>
 #include <stop_token>
@@ -42,26 +41,11 @@ class ZARRIVE_API Executor {
   void parallel_for(std::size_t n, const std::function<void(std::size_t)>& body,
                     const ParallelOptions& options = {});
 
-  // Runs task on an I/O thread, where it may wait. The caller bounds how many are out (see IoBudget). Exceptions must not leave it.
+  // Runs task on an I/O thread, where it may wait. The caller bounds how many are out. Exceptions must not leave it.
   void submit_io(std::function<void()> task);
   // Runs task on a compute thread, where it must not wait for another task. Exceptions must not leave it (std::terminate).
   // Where the system gives no thread at all, a submitted task runs on the calling thread.
   void submit_compute(std::function<void()> task);
-
- private:
-  struct State;
-  std::unique_ptr<State> state_;
-};
-
-// A bound on requests and bytes in flight. acquire waits until there is room (one request larger than the whole
-// budget is let through alone).
-class ZARRIVE_API IoBudget {
- public:
-  IoBudget(std::size_t max_requests, std::uint64_t max_bytes);
-  ~IoBudget();
-  void acquire(std::uint64_t bytes,
-               const std::stop_token& stop = {});  // Error(cancelled) when stopped while waiting
-  void release(std::uint64_t bytes) noexcept;
 
  private:
   struct State;
