@@ -1,9 +1,15 @@
 #include "array/transfer.hpp"
 
+#include <algorithm>
+
 namespace zarrive {
 
 void check_transfer(const Transfer& transfer, const Selection& selection, const ResolvedSelection& resolved,
                     const ArrayMetadata& metadata) {
+  if (resolved.points || !selection.field_names().empty() ||
+      std::any_of(resolved.dimensions.begin(), resolved.dimensions.end(),
+                  [](const ResolvedDimension& d) { return d.is_list(); }))
+    throw Error(ErrorCode::unsupported, "only basic selections are read and written so far");
   const bool reading = transfer.direction == Transfer::read;
   const std::string what = reading ? "the destination" : "the source";
   const ArrayView& view = transfer.view;

@@ -71,9 +71,7 @@ class CornerReader {
     for (const bool last : {false, true}) {
       const std::uint64_t first = last ? whole.count - edge : 0;
       start_[d] = last ? edge : 0;
-      part_.dimensions[d].start = static_cast<std::uint64_t>(static_cast<std::int64_t>(whole.start) +
-                                                             static_cast<std::int64_t>(first) * whole.step);
-      part_.dimensions[d].count = edge;
+      part_.dimensions[d] = whole.part(first, edge);
       read(d + 1);
     }
     part_.dimensions[d] = whole;

@@ -8,15 +8,11 @@ namespace zarrive::cli {
 
 namespace {
 
-std::uint64_t position(const ResolvedDimension& dimension, std::uint64_t i) {
-  return static_cast<std::uint64_t>(static_cast<std::int64_t>(dimension.start) +
-                                    static_cast<std::int64_t>(i) * dimension.step);
-}
-
 // `end`, or the nearest smaller number above `begin` such that the elements before and from there are in different chunks.
 std::uint64_t cut_between_chunks(const ResolvedDimension& dimension, const ChunkGrid& grid, std::size_t d,
                                  std::uint64_t begin, std::uint64_t end) {
-  const std::uint64_t chunk = grid.chunk_at(d, position(dimension, end));
+  if (dimension.is_list()) return end;  // in any order: a chunk may be touched again anyway
+  const std::uint64_t chunk = grid.chunk_at(d, dimension.position(end));
   const std::uint64_t start = grid.chunk_start(d, chunk);
   std::uint64_t first = 0;  // element of the selection in that chunk
   if (dimension.step > 0) {
@@ -53,9 +49,7 @@ class Cutter {
 
  private:
   void narrow(std::size_t d, std::uint64_t begin, std::uint64_t end) {
-    part_.dimensions[d] = whole_.dimensions[d];
-    part_.dimensions[d].start = position(whole_.dimensions[d], begin);
-    part_.dimensions[d].count = end - begin;
+    part_.dimensions[d] = whole_.dimensions[d].part(begin, end - begin);
     part_.dimensions[d].dropped = false;
   }
 
@@ -95,6 +89,13 @@ class Cutter {
 Selection to_selection(const ResolvedSelection& resolved) {
   std::vector<SelectionItem> items;
   for (const ResolvedDimension& dimension : resolved.dimensions) {
+    if (dimension.is_list()) {
+      std::vector<std::int64_t> positions;
+      for (std::uint64_t i = 0; i < dimension.count; ++i)
+        positions.push_back(static_cast<std::int64_t>(dimension.position(i)));
+      items.emplace_back(IntegerArray(std::move(positions)));
+      continue;
+    }
     Slice slice;
     slice.start = static_cast<std::int64_t>(dimension.start);
     slice.step = dimension.step;
@@ -103,7 +104,7 @@ Selection to_selection(const ResolvedSelection& resolved) {
       slice.step = 1;
     } else {
       // One past the last in the direction of the step; before position 0 it can only be left out.
-      const auto last = static_cast<std::int64_t>(position(dimension, dimension.count - 1));
+      const auto last = static_cast<std::int64_t>(dimension.position(dimension.count - 1));
       if (dimension.step > 0) slice.stop = last + 1;
       else if (last > 0) slice.stop = last - 1;
     }

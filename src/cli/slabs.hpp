@@ -26,7 +26,7 @@ void for_each_slab(const ResolvedSelection& selection, const ChunkGrid& grid, st
                    std::uint64_t max_bytes, const std::vector<std::size_t>& order,
                    const std::function<void(const Slab&)>& visit);
 
-// The positions start, start + step, ... of each dimension as slices.
+// Ranges of positions as slices, lists as lists.
 Selection to_selection(const ResolvedSelection& resolved);
 
 }  // namespace zarrive::cli

@@ -1,124 +1,131 @@
 #include "zarrive/selection.hpp"
 
-#include <charconv>
-#include <limits>
+#include <algorithm>
+#include <cstring>
 
+#include "indexing/selection_text.hpp"
 #include "zarrive/error.hpp"
+#include "zarrive/memory.hpp"
 
 namespace zarrive {
 namespace {
 
 constexpr auto kMaxExtent = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
 
-// The size of a step, whichever way it goes.
-std::uint64_t magnitude(std::int64_t value) {
-  return value < 0 ? std::uint64_t{0} - static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(value);
+void check_size(std::size_t size, const Shape& shape, const char* what) {
+  if (element_count(shape) != size)
+    throw Error(ErrorCode::invalid_argument, std::to_string(size) + ' ' + what + " do not fill the shape " +
+                                                 to_string(shape) + " (" +
+                                                 std::to_string(element_count(shape)) + " elements)");
 }
 
-// The text form: entries separated by commas, spaces anywhere between tokens, one trailing comma allowed.
-class Parser {
- public:
-  explicit Parser(std::string_view text) : text_(text) {}
+void check_host(const ArrayView& view, const char* what) {
+  if (!view.space.host_accessible())
+    throw Error(ErrorCode::invalid_argument, std::string(what) + " in " + view.space.name() +
+                                                 " cannot be read from the host; copy them to host memory");
+}
 
-  std::vector<SelectionItem> parse() {
-    std::vector<SelectionItem> items;
-    skip_spaces();
-    while (at_ < text_.size()) {
-      items.push_back(item());
-      skip_spaces();
-      if (at_ == text_.size()) break;
-      if (text_[at_] != ',') fail("expected ',' or the end");
-      ++at_;
-      skip_spaces();
-    }
-    return items;
+// The view's elements in C order, in dense memory.
+NDArray dense_copy(const ArrayView& view) {
+  NDArray dense = NDArray::allocate(view.type, view.shape);
+  copy(view, dense.view());
+  return dense;
+}
+
+template <class T>
+std::vector<std::int64_t> widen(const ArrayView& dense) {
+  std::vector<std::int64_t> out(static_cast<std::size_t>(dense.size()));
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    T value;
+    std::memcpy(&value, dense.data + i * sizeof(T), sizeof(T));
+    out[i] = std::in_range<std::int64_t>(value) ? static_cast<std::int64_t>(value)
+                                                : std::numeric_limits<std::int64_t>::max();
   }
-
- private:
-  SelectionItem item() {
-    if (text_.substr(at_, 3) == "...") {
-      at_ += 3;
-      return Ellipsis{};
-    }
-    std::optional<std::int64_t> parts[3];
-    parts[0] = integer();
-    skip_spaces();
-    if (at_ == text_.size() || text_[at_] != ':') {
-      if (!parts[0]) fail("expected an integer, a slice such as 1:10:2, or '...'");
-      return *parts[0];
-    }
-    for (int part = 1; part < 3 && at_ < text_.size() && text_[at_] == ':'; ++part) {
-      ++at_;
-      skip_spaces();
-      parts[part] = integer();
-      skip_spaces();
-    }
-    return Slice{parts[0], parts[1], parts[2]};
-  }
-
-  std::optional<std::int64_t> integer() {
-    std::int64_t value = 0;
-    auto [end, status] = std::from_chars(text_.data() + at_, text_.data() + text_.size(), value);
-    if (status == std::errc::result_out_of_range) fail("the integer does not fit 64 bits");
-    if (status != std::errc()) return std::nullopt;
-    at_ = static_cast<std::size_t>(end - text_.data());
-    return value;
-  }
-
-  void skip_spaces() {
-    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t')) ++at_;
-  }
-
-  [[noreturn]] void fail(const std::string& why) const {
-    throw Error(ErrorCode::invalid_argument,
-                "selection '" + std::string(text_) + "', character " + std::to_string(at_ + 1) + ": " + why);
-  }
-
-  std::string_view text_;
-  std::size_t at_ = 0;
-};
-
-// A slice over `extent` positions, as Python's slice.indices.
-ResolvedDimension resolve_slice(const Slice& slice, std::uint64_t extent) {
-  const std::int64_t step = slice.step.value_or(1);
-  if (step == 0) throw Error(ErrorCode::invalid_argument, "a slice step of 0 is not allowed");
-  if (extent > kMaxExtent)
-    throw Error(ErrorCode::resource_limit,
-                "a dimension of " + std::to_string(extent) + " elements exceeds 2^63 - 1");
-  const auto length = static_cast<std::int64_t>(extent);
-  const std::int64_t low = step > 0 ? 0 : -1;
-  const std::int64_t high = step > 0 ? length : length - 1;
-  auto clip = [&](const std::optional<std::int64_t>& bound, std::int64_t otherwise) {
-    if (!bound) return otherwise;
-    std::int64_t value = *bound;
-    if (value < 0) value = value < -length ? low : value + length;
-    return value < low ? low : value > high ? high : value;
-  };
-  const std::int64_t start = clip(slice.start, step > 0 ? low : high);
-  const std::int64_t stop = clip(slice.stop, step > 0 ? high : low);
-  ResolvedDimension out;
-  out.step = step;
-  if (step > 0 && start < stop)
-    out.count = ceil_divide(static_cast<std::uint64_t>(stop - start), magnitude(step));
-  if (step < 0 && start > stop)
-    out.count = ceil_divide(static_cast<std::uint64_t>(start - stop), magnitude(step));
-  if (out.count > 0) out.start = static_cast<std::uint64_t>(start);
-  if (out.count <= 1) out.step = 1;  // never taken: one form for one meaning
   return out;
 }
 
-ResolvedDimension resolve_integer(std::int64_t position, std::uint64_t extent, std::size_t dimension) {
-  const std::uint64_t distance = magnitude(position);
-  if (position < 0 ? distance > extent : distance >= extent)
-    throw Error(ErrorCode::out_of_bounds, "index " + std::to_string(position) + " is outside dimension " +
-                                              std::to_string(dimension) + ", which has " +
-                                              std::to_string(extent) + " elements");
-  return {position < 0 ? extent - distance : distance, 1, 1, true};
+std::vector<std::int64_t> positions_of(const ArrayView& view) {
+  check_host(view, "positions");
+  const NDArray dense = dense_copy(view);
+  switch (view.type.id()) {
+    case TypeId::int8: return widen<std::int8_t>(dense.view());
+    case TypeId::int16: return widen<std::int16_t>(dense.view());
+    case TypeId::int32: return widen<std::int32_t>(dense.view());
+    case TypeId::int64: return widen<std::int64_t>(dense.view());
+    case TypeId::uint8: return widen<std::uint8_t>(dense.view());
+    case TypeId::uint16: return widen<std::uint16_t>(dense.view());
+    case TypeId::uint32: return widen<std::uint32_t>(dense.view());
+    case TypeId::uint64: return widen<std::uint64_t>(dense.view());
+    default:
+      throw Error(ErrorCode::invalid_argument,
+                  "positions of type " + view.type.name() + "; an integer type of 8 to 64 bits was expected");
+  }
+}
+
+std::vector<std::uint64_t> set_flags(const ArrayView& view) {
+  check_host(view, "flags");
+  if (view.type.id() != TypeId::boolean)
+    throw Error(ErrorCode::invalid_argument, "flags of type " + view.type.name() + "; bool was expected");
+  const NDArray copied = view.is_contiguous() ? NDArray() : dense_copy(view);
+  const std::byte* flags = view.is_contiguous() ? view.data : copied.view().data;
+  const std::uint64_t count = view.size();
+  std::vector<std::uint64_t> out;
+  for (std::uint64_t i = 0; i < count;) {
+    std::uint64_t eight = 1;
+    if (count - i >= 8) std::memcpy(&eight, flags + i, 8);
+    if (eight == 0) {  // most masks have long stretches of nothing
+      i += 8;
+      continue;
+    }
+    for (const std::uint64_t end = std::min(count, i + 8); i < end; ++i)
+      if (flags[i] != std::byte{0}) out.push_back(i);
+  }
+  return out;
+}
+
+std::vector<std::uint64_t> set_flags(const std::vector<bool>& flags) {
+  std::vector<std::uint64_t> out;
+  for (std::size_t i = 0; i < flags.size(); ++i)
+    if (flags[i]) out.push_back(i);
+  return out;
 }
 
 }  // namespace
 
-Selection::Selection(std::string_view text) : items_(Parser(text).parse()) {}
+// --- lists ---
+
+IntegerArray::IntegerArray(std::vector<std::int64_t> positions)
+    : positions_(std::make_shared<const std::vector<std::int64_t>>(std::move(positions))),
+      shape_{positions_->size()} {}
+
+IntegerArray::IntegerArray(std::vector<std::int64_t> positions, Shape shape)
+    : positions_(std::make_shared<const std::vector<std::int64_t>>(std::move(positions))),
+      shape_(std::move(shape)) {
+  check_size(positions_->size(), shape_, "positions");
+}
+
+IntegerArray::IntegerArray(const ArrayView& view) : IntegerArray(positions_of(view), view.shape) {}
+
+BooleanArray::BooleanArray(const std::vector<bool>& flags) : BooleanArray(flags, Shape{flags.size()}) {}
+
+BooleanArray::BooleanArray(const std::vector<bool>& flags, Shape shape)
+    : positions_(std::make_shared<const std::vector<std::uint64_t>>(set_flags(flags))),
+      shape_(std::move(shape)) {
+  check_size(flags.size(), shape_, "flags");
+}
+
+BooleanArray::BooleanArray(const ArrayView& view)
+    : positions_(std::make_shared<const std::vector<std::uint64_t>>(set_flags(view))), shape_(view.shape) {}
+
+// --- the kinds ---
+
+Selection::Selection(std::string_view text) : Selection(parse_selection(text)) {}
+
+Selection::Selection(std::vector<SelectionItem> items) : items_(std::move(items)) {
+  for (const SelectionItem& item : items_)
+    if (std::holds_alternative<IntegerArray>(item) || std::holds_alternative<BooleanArray>(item))
+      kind_ = SelectionKind::orthogonal;
+}
 
 Selection::Selection(std::initializer_list<Item> items) {
   for (const Item& item : items) items_.push_back(item.item);
@@ -140,77 +147,76 @@ Selection Selection::box(std::span<const std::uint64_t> start, std::span<const s
   return Selection(std::move(items));
 }
 
-std::string Selection::to_string() const {
-  std::string text;
-  for (const SelectionItem& item : items_) {
-    if (!text.empty()) text += ", ";
-    if (const auto* position = std::get_if<std::int64_t>(&item)) {
-      text += std::to_string(*position);
-    } else if (const auto* slice = std::get_if<Slice>(&item)) {
-      if (slice->start) text += std::to_string(*slice->start);
-      text += ':';
-      if (slice->stop) text += std::to_string(*slice->stop);
-      if (slice->step) text += ':' + std::to_string(*slice->step);
-    } else {
-      text += "...";
-    }
-  }
-  return text.empty() ? "..." : text;
-}
-
-Shape ResolvedSelection::result_shape() const {
-  Shape shape;
-  for (const ResolvedDimension& d : dimensions)
-    if (!d.dropped) shape.push_back(d.count);
-  return shape;
-}
-
-Shape ResolvedSelection::full_shape() const {
-  Shape shape;
-  for (const ResolvedDimension& d : dimensions) shape.push_back(d.count);
-  return shape;
-}
-
-bool ResolvedSelection::empty() const {
-  for (const ResolvedDimension& d : dimensions)
-    if (d.count == 0) return true;
-  return false;
-}
-
-ResolvedSelection resolve(const Selection& selection, std::span<const std::uint64_t> shape) {
-  std::size_t given = 0;
-  bool has_ellipsis = false;
-  for (const SelectionItem& item : selection.items()) {
-    if (!std::holds_alternative<Ellipsis>(item)) {
-      ++given;
-    } else if (has_ellipsis) {
-      throw Error(ErrorCode::invalid_argument,
-                  "selection '" + selection.to_string() + "' has more than one ellipsis");
-    } else {
-      has_ellipsis = true;
-    }
-  }
-  if (given > shape.size())
-    throw Error(ErrorCode::invalid_argument, "selection '" + selection.to_string() + "' has " +
-                                                 std::to_string(given) + " entries for an array of " +
-                                                 std::to_string(shape.size()) + " dimensions");
-  ResolvedSelection out;
-  out.dimensions.reserve(shape.size());
-  auto take_full = [&](std::size_t count) {
-    for (; count > 0; --count) out.dimensions.push_back(resolve_slice({}, shape[out.dimensions.size()]));
-  };
-  for (const SelectionItem& item : selection.items()) {
-    const std::size_t d = out.dimensions.size();
-    if (const auto* position = std::get_if<std::int64_t>(&item)) {
-      out.dimensions.push_back(resolve_integer(*position, shape[d], d));
-    } else if (const auto* slice = std::get_if<Slice>(&item)) {
-      out.dimensions.push_back(resolve_slice(*slice, shape[d]));
-    } else {
-      take_full(shape.size() - given);
-    }
-  }
-  take_full(shape.size() - out.dimensions.size());
+Selection Selection::field(std::string name) const {
+  Selection out = fields({std::move(name)});
+  out.single_field_ = true;
   return out;
+}
+
+Selection Selection::fields(std::vector<std::string> names) const {
+  if (names.empty())
+    throw Error(ErrorCode::invalid_argument, "a selection of fields needs the name of one at least");
+  if (!fields_.empty())
+    throw Error(ErrorCode::invalid_argument,
+                "the selection '" + to_string() + "' has chosen its fields already");
+  Selection out = *this;
+  out.fields_ = std::move(names);
+  return out;
+}
+
+std::string Selection::to_string() const {
+  std::string text = selection_text(items_);
+  switch (kind_) {
+    case SelectionKind::basic:
+    case SelectionKind::orthogonal:
+      if (text.empty()) text = "...";
+      break;
+    case SelectionKind::coordinate: text = "vindex(" + text + ')'; break;
+    case SelectionKind::mask: text = "mask(" + text + ')'; break;
+    case SelectionKind::block: text = "blocks(" + text + ')'; break;
+  }
+  if (fields_.empty()) return text;
+  text += single_field_ ? ", field " : ", fields ";
+  for (std::size_t i = 0; i < fields_.size(); ++i) text += (i ? ", \"" : "\"") + fields_[i] + '"';
+  return text;
+}
+
+Selection oindex(std::initializer_list<OrthogonalItem> items) {
+  std::vector<SelectionItem> all;
+  for (const OrthogonalItem& item : items) all.push_back(item.item);
+  return Selection(std::move(all));
+}
+
+Selection oindex(std::vector<SelectionItem> items) { return Selection(std::move(items)); }
+
+Selection vindex(std::vector<IntegerArray> coordinates) {
+  Selection out;
+  out.kind_ = SelectionKind::coordinate;
+  for (IntegerArray& positions : coordinates) out.items_.emplace_back(std::move(positions));
+  return out;
+}
+
+Selection mask(BooleanArray flags) {
+  Selection out;
+  out.kind_ = SelectionKind::mask;
+  out.items_.emplace_back(std::move(flags));
+  return out;
+}
+
+Selection blocks(std::vector<SelectionItem> items) {
+  Selection out(std::move(items));
+  if (out.kind_ == SelectionKind::orthogonal)
+    throw Error(ErrorCode::invalid_argument,
+                "a block selection takes integers and slices over the chunk grid, not lists: '" +
+                    out.to_string() + "'");
+  out.kind_ = SelectionKind::block;
+  return out;
+}
+
+Selection blocks(std::initializer_list<Selection::Item> items) {
+  std::vector<SelectionItem> all;
+  for (const Selection::Item& item : items) all.push_back(item.item);
+  return blocks(std::move(all));
 }
 
 }  // namespace zarrive
