@@ -16,6 +16,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "zarrive/chunk_part.hpp"
 #include "zarrive/context.hpp"
 #include "zarrive/error.hpp"
 #include "zarrive/export.hpp"
@@ -31,6 +32,7 @@ enum class CodecKind : std::uint8_t { array_to_array, array_to_bytes, bytes_to_b
 struct CodecCapabilities {
   bool fixed_size = false;      // the encoded size follows from the decoded one
   bool partial_decode = false;  // part of a chunk can be had from part of its bytes
+  bool partial_encode = false;  // part of a chunk can be replaced, keeping most of the bytes as they are
   bool strided = false;         // takes and fills views of any strides; without it views are dense C order
   bool elementwise =
       false;  // array-to-array: element i of the output depends on element i of the input alone
@@ -114,11 +116,44 @@ class ZARRIVE_API ArrayToArrayCodec : public Codec {
   virtual std::optional<ArrayView> view_as_encoded(const ArrayView& decoded) const;
 };
 
-// Reads byte ranges of one encoded value, for partial decoding.
-class ByteRangeReader {
+// Bytes of an encoded value that a partial decode needs.
+struct WantedBytes {
+  ByteRange range = {};
+  // Memory that a store may put exactly these bytes into; the buffer received then borrows it. Empty: none.
+  std::span<std::byte> destination = {};
+};
+
+// Takes what it needs out of one encoded value, in rounds: it says which bytes it wants, gets them, and then wants more (data, after an
+// index) or nothing. So the reads of many keys go to the store together, round by round.
+class ZARRIVE_API PartialDecode {
  public:
-  virtual ~ByteRangeReader() = default;
-  virtual std::vector<Buffer> read(std::span<const ByteRange> ranges) = 0;
+  virtual ~PartialDecode() = default;
+  // What is needed next, in no particular order; nothing means done. Called once a round.
+  virtual std::vector<WantedBytes> wanted() = 0;
+  // The bytes of item `i` of the round, cut off where the value ends, and the size of the whole value when it is known. Called for
+  // each item once, from any thread, several at the same time. Error(corrupt_chunk) when the value turns out to be broken.
+  virtual void receive(std::size_t i, const Buffer& bytes, std::optional<std::uint64_t> value_size) = 0;
+  // What was learned about the value and can spare a later decode its first round (a shard's index), once that round is
+  // over; null when there is nothing. Valid for one state of the value.
+  virtual std::shared_ptr<const void> memo() const { return nullptr; }
+  // How many parts it consists of: what it keeps in memory grows with that.
+  virtual std::uint64_t parts() const { return 1; }
+};
+
+// Puts new elements into part of an encoded value, in rounds likewise, reading what has to stay.
+class ZARRIVE_API PartialEncode : public PartialDecode {
+ public:
+  // Nothing is stored: called in place of all rounds.
+  virtual void missing() = 0;
+  // After the last round: the whole new value; nullopt when nothing but the fill value is left.
+  virtual std::optional<Buffer> finish() = 0;
+};
+
+// What a partial decode or encode is to do.
+struct PartialRequest {
+  ChunkPart part = {};
+  ArrayView output = {};  // the memory of the whole read (or write); the part says where its elements are. Of the array's type
+  std::shared_ptr<const void> memo = {};  // of an earlier PartialDecode of the same state of the value
 };
 
 class ZARRIVE_API ArrayToBytesCodec : public Codec {
@@ -137,9 +172,12 @@ class ZARRIVE_API ArrayToBytesCodec : public Codec {
   // Turns encoded bytes that lie in the dense array `decoded` into its elements (byte order).
   virtual void finish_in_place(const ArrayView& decoded) const;
 
-  // The part `part` of the array (decoded has its extent) from byte ranges; only when capabilities().partial_decode.
-  virtual void decode_partial(ByteRangeReader& encoded, const ArraySpec& spec, const Box& part,
-                              const ArrayView& decoded, const Context& context) const;
+  // Decodes part of the array from byte ranges; only when capabilities().partial_decode. Codec, spec and context outlive what is returned.
+  virtual std::unique_ptr<PartialDecode> decode_partial(PartialRequest request, const ArraySpec& spec,
+                                                        const Context& context) const;
+  // Replaces part of the array; only when capabilities().partial_encode.
+  virtual std::unique_ptr<PartialEncode> encode_partial(PartialRequest request, const ArraySpec& spec,
+                                                        const Context& context) const;
 };
 
 class ZARRIVE_API BytesToBytesCodec : public Codec {
@@ -151,6 +189,13 @@ class ZARRIVE_API BytesToBytesCodec : public Codec {
   virtual Buffer encode(std::span<const std::byte> decoded, const Context& context) const = 0;
   virtual void decode(std::span<const std::byte> encoded, ByteOutput& decoded,
                       const Context& context) const = 0;
+  // Reads ranges of the decoded bytes (all of Kind::range, within them) out of part of the encoded ones, in rounds; `ready` gets each
+  // range once, from any thread. Only when capabilities().partial_decode; nullptr: not for this context (a checksum that is to
+  // be verified needs every byte).
+  using RangeSink = std::function<void(std::size_t i, const Buffer& bytes)>;
+  virtual std::unique_ptr<PartialDecode> decode_ranges(std::vector<ByteRange> ranges, RangeSink ready,
+                                                       std::optional<std::uint64_t> decoded_size,
+                                                       const Context& context) const;
   // For codecs whose decoded bytes are part of the encoded ones (checksums): checks them and gives that part, so that nothing is copied.
   virtual std::optional<std::span<const std::byte>> decode_view(std::span<const std::byte> encoded,
                                                                 const Context& context) const;

@@ -14,19 +14,13 @@
 #include <vector>
 
 #include "zarrive/checked.hpp"
+#include "zarrive/chunk_part.hpp"
 #include "zarrive/export.hpp"
 #include "zarrive/json.hpp"
 #include "zarrive/memory.hpp"
 #include "zarrive/metadata.hpp"
 
 namespace zarrive {
-
-// A box of elements: where it starts and how far it goes, one entry a dimension.
-struct Box {
-  Index start = {};
-  Shape extent = {};
-  bool operator==(const Box&) const = default;
-};
 
 struct ZARRIVE_API Context {
   int version = 1;                                  // of this structure
@@ -44,6 +38,10 @@ struct ZARRIVE_API Context {
   std::optional<ArrayView> destination = {};
   std::optional<std::uint64_t> expected_size = {};  // bytes of the value, when the codec chain fixes them
   Json codec_parameters = {};  // per-chunk parameters for codecs (an object), null when none
+  // Of an inner chunk: the context of its shard (whose key this one repeats). chunk_index counts within the shard.
+  const Context* shard = nullptr;
+  bool verify_checksums = true;     // false: parts of checksummed values may be read without the rest
+  bool write_empty_chunks = false;  // inner chunks of nothing but fill are stored too
 };
 
 // A context for a key. Read-only; the contexts outlive the call they are given to.

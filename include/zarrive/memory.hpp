@@ -16,6 +16,7 @@
 #include "zarrive/data_type.hpp"
 #include "zarrive/error.hpp"
 #include "zarrive/export.hpp"
+#include "zarrive/fill_value.hpp"
 
 namespace zarrive {
 
@@ -163,9 +164,11 @@ ZARRIVE_API void convert(const ArrayView& source, const ArrayView& destination);
 // Sets every element to one element's bytes (item_size of them), or to a string for variable types. Host memory.
 ZARRIVE_API void fill(const ArrayView& destination, std::span<const std::byte> element);
 ZARRIVE_API void fill(const ArrayView& destination, const std::string& element);
+ZARRIVE_API void fill(const ArrayView& destination, const FillValue& value);  // of the view's type
 // True when every element has exactly these bits (or equals the string).
 ZARRIVE_API bool all_equal(const ArrayView& view, std::span<const std::byte> element);
 ZARRIVE_API bool all_equal(const ArrayView& view, const std::string& element);
+ZARRIVE_API bool all_equal(const ArrayView& view, const FillValue& value);
 // Makes the pages of fresh memory present (and huge where possible) before it is written; cheap when they are. Contents stay.
 ZARRIVE_API void populate(std::byte* data, std::size_t size) noexcept;
 

@@ -5,6 +5,7 @@
 #include "zarrive/checked.hpp"
 #include "zarrive/chunk_grid.hpp"
 #include "zarrive/chunk_key_encoding.hpp"
+#include "zarrive/chunk_part.hpp"
 #include "zarrive/codec.hpp"
 #include "zarrive/codec_chain.hpp"
 #include "zarrive/codecs.hpp"

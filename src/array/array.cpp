@@ -139,7 +139,7 @@ NDArray Array::read_chunk(std::span<const std::uint64_t> index, const ReadOption
     if (const auto encoded = store_->get(*context.key, ByteRange::all(), &context)) {
       chain->decode(*encoded, chunk.view(), context);
     } else {
-      fill_with(chunk.view(), metadata_->fill_value);
+      fill(chunk.view(), metadata_->fill_value);
     }
     return chunk;
   });

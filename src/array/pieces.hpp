@@ -3,9 +3,9 @@
 
 #include <cstdint>
 #include <memory>
-#include <vector>
 
 #include "indexing/projection.hpp"
+#include "zarrive/chunk_part.hpp"
 #include "zarrive/context.hpp"
 #include "zarrive/memory.hpp"
 #include "zarrive/metadata.hpp"
@@ -16,9 +16,9 @@ namespace zarrive {
 struct Piece {
   Index chunk = {};        // grid index
   Shape chunk_shape = {};  // full, also past the array's end
-  std::vector<const DimensionProjection*> dimensions = {};
+  ChunkPart part = {};
   bool covers = false;  // every element of the chunk that lies in the array is selected
-  bool whole = false;   // the whole chunk, also in its own order: the part equals the chunk
+  bool whole = false;   // the whole chunk, also in its own order: the part of the output equals the chunk
 };
 
 class Pieces {
@@ -38,9 +38,5 @@ class Pieces {
 
 // The caller's memory with the dimensions that integers dropped put back, as extent 1.
 ArrayView with_dropped_dimensions(const ArrayView& view, const ResolvedSelection& selection);
-// The part of the caller's memory (all dimensions) that belongs to a piece.
-ArrayView output_part(const ArrayView& output, const Piece& piece);
-// The part of a whole chunk that a piece selects, in the order of the result: strides may be negative.
-ArrayView chunk_part(const ArrayView& chunk, const Piece& piece);
 
 }  // namespace zarrive

@@ -60,7 +60,7 @@ class Reader {
     context.prototype = options_.prototype.value_or(Prototype{});
     context.expected_size = chain->encoded_size();
     if (!piece.whole || converts_ || !chain->is_memory_layout()) return;
-    ArrayView part = output_part(output_, piece);
+    ArrayView part = piece.part.of_output(output_);
     if (part.is_contiguous()) context.destination = std::move(part);
   }
 
@@ -68,23 +68,22 @@ class Reader {
   void place(std::uint64_t i, const Context& context, GetResult&& result) const {
     Piece piece;
     pieces_.at(i, piece);
-    const ArrayView part = output_part(output_, piece);
     if (result.status == GetStatus::error) result.rethrow();
     if (result.status == GetStatus::missing) {
       // Converted only now: a fill value such as NaN is in nobody's way while every chunk is there.
-      fill_with(part, converts_ ? converted_fill(part.type) : metadata_->fill_value);
+      fill_places(piece.part, output_, converts_ ? converted_fill(output_.type) : metadata_->fill_value);
       return;
     }
     const auto chain = chain_.bind(piece.chunk_shape);
     if (result.placed) {
-      chain->finish_in_place(part);
+      chain->finish_in_place(piece.part.of_output(output_));
     } else if (piece.whole && !converts_) {
-      chain->decode(result.value(), part, context);
+      chain->decode(result.value(), piece.part.of_output(output_), context);
     } else {
       chain->check_encoded_size(result.value().size());
       NDArray chunk = scratch_chunk(metadata_->data_type, piece.chunk_shape);
       chain->decode(result.value(), chunk.view(), context);
-      convert(chunk_part(chunk.view(), piece), part);
+      gather(chunk.view(), piece.part, output_);
     }
   }
 

@@ -44,9 +44,4 @@ ArrayView with_type_of(ArrayView view, const ArrayMetadata& metadata);
 // Elements of a chunk in reused memory.
 NDArray scratch_chunk(const DataType& type, const Shape& shape);
 
-// Sets a view to the array's fill value. The view has the fill value's type.
-void fill_with(const ArrayView& view, const FillValue& value);
-// True when every element is the fill value, bit for bit.
-bool is_fill(const ArrayView& view, const FillValue& value);
-
 }  // namespace zarrive

@@ -118,12 +118,12 @@ class Writer {
     if (result.status == GetStatus::found) chain->check_encoded_size(result.value().size());
     NDArray chunk = scratch_chunk(metadata_->data_type, piece.chunk_shape);
     if (result.status == GetStatus::missing) {
-      fill_with(chunk.view(), metadata_->fill_value);
+      fill(chunk.view(), metadata_->fill_value);
     } else {
       chain->decode(result.value(), chunk.view(), context);
     }
-    convert(output_part(source_, piece), chunk_part(chunk.view(), piece));
-    if (may_elide_ && is_fill(chunk.view(), metadata_->fill_value)) return std::nullopt;
+    scatter(source_, piece.part, chunk.view());
+    if (may_elide_ && all_equal(chunk.view(), metadata_->fill_value)) return std::nullopt;
     return chain->encode(chunk.view(), context);
   }
 
@@ -132,15 +132,15 @@ class Writer {
     Piece piece;
     pieces_.at(i, piece);
     const auto chain = chain_.bind(piece.chunk_shape);
-    const ArrayView part = output_part(source_, piece);
-    if (piece.whole && part.type == metadata_->data_type) {
-      if (may_elide_ && is_fill(part, metadata_->fill_value)) return std::nullopt;
+    if (piece.whole && source_.type == metadata_->data_type) {
+      const ArrayView part = piece.part.of_output(source_);
+      if (may_elide_ && all_equal(part, metadata_->fill_value)) return std::nullopt;
       return chain->encode(part, context);
     }
     NDArray chunk = scratch_chunk(metadata_->data_type, piece.chunk_shape);
-    if (!piece.whole) fill_with(chunk.view(), metadata_->fill_value);  // also past the array's end
-    convert(part, chunk_part(chunk.view(), piece));
-    if (may_elide_ && is_fill(chunk.view(), metadata_->fill_value)) return std::nullopt;
+    if (!piece.whole) fill(chunk.view(), metadata_->fill_value);  // also past the array's end
+    scatter(source_, piece.part, chunk.view());
+    if (may_elide_ && all_equal(chunk.view(), metadata_->fill_value)) return std::nullopt;
     return chain->encode(chunk.view(), context);
   }
 

@@ -25,15 +25,24 @@ void ArrayToBytesCodec::finish_in_place(const ArrayView&) const {
               "codec '" + name() +
                   "' cannot decode in place: its encoded bytes are not the array as it lies in memory");
 }
-void ArrayToBytesCodec::decode_partial(ByteRangeReader&, const ArraySpec&, const Box&, const ArrayView&,
-                                       const Context&) const {
+std::unique_ptr<PartialDecode> ArrayToBytesCodec::decode_partial(PartialRequest, const ArraySpec&,
+                                                                 const Context&) const {
   throw Error(ErrorCode::internal, "codec '" + name() + "' has no partial decoding");
+}
+std::unique_ptr<PartialEncode> ArrayToBytesCodec::encode_partial(PartialRequest, const ArraySpec&,
+                                                                 const Context&) const {
+  throw Error(ErrorCode::internal, "codec '" + name() + "' has no partial encoding");
 }
 
 std::shared_ptr<const BytesToBytesCodec> BytesToBytesCodec::bind(const BytesSpec&) const {
   return std::static_pointer_cast<const BytesToBytesCodec>(shared_from_this());
 }
 std::optional<std::uint64_t> BytesToBytesCodec::encoded_size(std::uint64_t) const { return std::nullopt; }
+std::unique_ptr<PartialDecode> BytesToBytesCodec::decode_ranges(std::vector<ByteRange>, RangeSink,
+                                                                std::optional<std::uint64_t>,
+                                                                const Context&) const {
+  return nullptr;
+}
 std::optional<std::span<const std::byte>> BytesToBytesCodec::decode_view(std::span<const std::byte>,
                                                                          const Context&) const {
   return std::nullopt;

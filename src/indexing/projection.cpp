@@ -1,45 +1,64 @@
 #include "indexing/projection.hpp"
 
+#include "zarrive/error.hpp"
+
 namespace zarrive {
 
-std::vector<DimensionProjection> project(const ResolvedDimension& dimension, const DimensionCut& cut) {
-  std::vector<DimensionProjection> out;
-  const bool down = dimension.step < 0;
-  const std::uint64_t magnitude = down ? std::uint64_t{0} - static_cast<std::uint64_t>(dimension.step)
-                                       : static_cast<std::uint64_t>(dimension.step);
-  std::uint64_t position = dimension.start;
+std::vector<DimensionCut> cuts_of(const ChunkGrid& grid) {
+  std::vector<DimensionCut> cuts(grid.ndim());
+  for (std::size_t d = 0; d < cuts.size(); ++d) {
+    cuts[d].chunk_at = [&grid, d](std::uint64_t position) { return grid.chunk_at(d, position); };
+    cuts[d].chunk_start = [&grid, d](std::uint64_t chunk) { return grid.chunk_start(d, chunk); };
+    cuts[d].chunk_edge = [&grid, d](std::uint64_t chunk) { return grid.chunk_edge(d, chunk); };
+  }
+  return cuts;
+}
+
+std::vector<DimensionPiece> project_range(const PartDimension& range, const DimensionCut& cut) {
+  std::vector<DimensionPiece> out;
+  const bool down = range.step < 0;
+  const std::uint64_t magnitude = down ? std::uint64_t{0} - static_cast<std::uint64_t>(range.step)
+                                       : static_cast<std::uint64_t>(range.step);
+  std::uint64_t position = range.start;
   std::uint64_t done = 0;
-  while (done < dimension.count) {
-    DimensionProjection piece;
+  while (done < range.count) {
+    DimensionPiece piece;
     piece.chunk = cut.chunk_at(position);
-    piece.chunk_start = position - cut.chunk_start(piece.chunk);
-    piece.step = dimension.step;
-    piece.output_start = done;
+    piece.part.start = position - cut.chunk_start(piece.chunk);
+    piece.part.step = range.step;
+    piece.part.output_start = range.output_start + done;
     // positions left in this chunk, on the way to its end (or, walking down, to its start)
-    const std::uint64_t room = down ? piece.chunk_start : cut.chunk_edge(piece.chunk) - 1 - piece.chunk_start;
-    piece.count = room / magnitude + 1;
-    if (piece.count > dimension.count - done) piece.count = dimension.count - done;
-    done += piece.count;
-    if (piece.count == 1) piece.step = 1;
+    const std::uint64_t room = down ? piece.part.start : cut.chunk_edge(piece.chunk) - 1 - piece.part.start;
+    piece.part.count = room / magnitude + 1;
+    if (piece.part.count > range.count - done) piece.part.count = range.count - done;
+    done += piece.part.count;
+    if (piece.part.count == 1) piece.part.step = 1;
     out.push_back(piece);
-    if (done < dimension.count)
-      position = down ? dimension.start - done * magnitude : dimension.start + done * magnitude;
+    if (done < range.count)
+      position = down ? range.start - done * magnitude : range.start + done * magnitude;
   }
   return out;
 }
 
-GridProjection::GridProjection(std::vector<std::vector<DimensionProjection>> dimensions)
-    : dimensions_(std::move(dimensions)) {
-  for (const auto& pieces : dimensions_)
-    size_ = multiply(size_, pieces.size(), "the number of chunks that a selection touches");
+GridProjection::GridProjection(const ChunkPart& part, const std::vector<DimensionCut>& cuts)
+    : owner_(part.owner()) {
+  for (std::size_t d = 0; d < part.ndim(); ++d) {
+    dimensions_.push_back(project_range(part.dimensions()[d], cuts[d]));
+    size_ = multiply(size_, dimensions_.back().size(), "the number of chunks that a selection touches");
+  }
 }
 
-void GridProjection::at(std::uint64_t i, std::vector<const DimensionProjection*>& out) const {
-  out.resize(dimensions_.size());
-  for (std::size_t d = dimensions_.size(); d-- > 0;) {
-    out[d] = &dimensions_[d][i % dimensions_[d].size()];
+void GridProjection::at(std::uint64_t i, Index& chunk, ChunkPart& part) const {
+  const std::size_t ndim = dimensions_.size();
+  chunk.resize(ndim);
+  std::vector<PartDimension> dimensions(ndim);
+  for (std::size_t d = ndim; d-- > 0;) {
+    const DimensionPiece& piece = dimensions_[d][i % dimensions_[d].size()];
     i /= dimensions_[d].size();
+    chunk[d] = piece.chunk;
+    dimensions[d] = piece.part;
   }
+  part = ChunkPart(std::move(dimensions), owner_);
 }
 
 }  // namespace zarrive

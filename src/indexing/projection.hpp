@@ -1,4 +1,4 @@
-// Projections: a resolved selection cut along a chunk grid. Each piece says which chunk, which part of it, and its place in the result.
+// Projections: part of an array (or of a shard) cut along a chunk grid, into parts of its chunks.
 #pragma once
 
 #include <cstdint>
@@ -6,19 +6,10 @@
 #include <vector>
 
 #include "zarrive/checked.hpp"
-#include "zarrive/selection.hpp"
+#include "zarrive/chunk_grid.hpp"
+#include "zarrive/chunk_part.hpp"
 
 namespace zarrive {
-
-// Along one dimension: `count` positions of one chunk, the first at `chunk_start` (from the chunk's origin) and on by `step`, that go to
-// the result from `output_start` on.
-struct DimensionProjection {
-  std::uint64_t chunk = 0;
-  std::uint64_t chunk_start = 0;
-  std::int64_t step = 1;
-  std::uint64_t count = 0;
-  std::uint64_t output_start = 0;
-};
 
 // How a dimension is cut: which chunk holds a position, where a chunk starts and how long it is.
 struct DimensionCut {
@@ -26,23 +17,30 @@ struct DimensionCut {
   std::function<std::uint64_t(std::uint64_t chunk)> chunk_start;
   std::function<std::uint64_t(std::uint64_t chunk)> chunk_edge;
 };
+std::vector<DimensionCut> cuts_of(const ChunkGrid& grid);  // `grid` outlives them
 
-// The chunks that a dimension of a selection touches, in the order of the result.
-std::vector<DimensionProjection> project(const ResolvedDimension& dimension, const DimensionCut& cut);
+// What a dimension of a part touches in one chunk. Positions count from the chunk's origin.
+struct DimensionPiece {
+  std::uint64_t chunk = 0;
+  PartDimension part = {};
+};
 
-// All chunks that a selection touches: the product of its dimensions, in C order of the result. Nothing is stored per chunk.
+// All chunks that a part touches. For ranges: the product of the dimensions, in C order of the output, and nothing is stored per chunk.
 class GridProjection {
  public:
-  explicit GridProjection(std::vector<std::vector<DimensionProjection>> dimensions);
+  GridProjection(const ChunkPart& part, const std::vector<DimensionCut>& cuts);
 
   std::uint64_t size() const noexcept { return size_; }  // number of chunks
-  std::size_t ndim() const noexcept { return dimensions_.size(); }
-  // The projections of piece `i`, one a dimension. `out` is resized.
-  void at(std::uint64_t i, std::vector<const DimensionProjection*>& out) const;
+  // Piece `i`: the chunk's index in the grid, and the part of it.
+  void at(std::uint64_t i, Index& chunk, ChunkPart& part) const;
 
  private:
-  std::vector<std::vector<DimensionProjection>> dimensions_;
+  std::vector<std::vector<DimensionPiece>> dimensions_;
   std::uint64_t size_ = 1;
+  std::shared_ptr<const void> owner_;
 };
+
+// The chunks that a range touches, in the order of the output.
+std::vector<DimensionPiece> project_range(const PartDimension& range, const DimensionCut& cut);
 
 }  // namespace zarrive

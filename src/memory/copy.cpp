@@ -235,4 +235,16 @@ bool all_equal(const ArrayView& view, const std::string& element) {
   });
 }
 
+void fill(const ArrayView& destination, const FillValue& value) {
+  if (destination.type.is_variable()) {
+    fill(destination, value.string());
+  } else {
+    fill(destination, value.bytes());
+  }
+}
+
+bool all_equal(const ArrayView& view, const FillValue& value) {
+  return view.type.is_variable() ? all_equal(view, value.string()) : all_equal(view, value.bytes());
+}
+
 }  // namespace zarrive

@@ -22,6 +22,14 @@ DimensionCut cut_at(const std::vector<std::uint64_t>& edges) {
   return cut;
 }
 
+PartDimension range(std::uint64_t start, std::int64_t step, std::uint64_t count) {
+  PartDimension part;
+  part.start = start;
+  part.step = step;
+  part.count = count;
+  return part;
+}
+
 // Every selected position comes out exactly once, from the right chunk, at the right place of the result.
 TEST(Projection, EveryPositionOnce) {
   std::mt19937_64 random(11);
@@ -37,16 +45,13 @@ TEST(Projection, EveryPositionOnce) {
         resolve(Selection(std::vector<SelectionItem>{s}), Shape{length}).dimensions[0];
     std::map<std::uint64_t, std::uint64_t> position_of;  // of each place in the result
     std::uint64_t last_chunk = ~std::uint64_t{0};
-    for (const DimensionProjection& piece : project(d, cut)) {
+    for (const DimensionPiece& piece : project_range(range(d.start, d.step, d.count), cut)) {
       EXPECT_NE(piece.chunk, last_chunk);  // one piece a chunk
       last_chunk = piece.chunk;
-      for (std::uint64_t k = 0; k < piece.count; ++k) {
-        const std::int64_t in_chunk =
-            static_cast<std::int64_t>(piece.chunk_start) + static_cast<std::int64_t>(k) * piece.step;
-        ASSERT_GE(in_chunk, 0);
-        ASSERT_LT(static_cast<std::uint64_t>(in_chunk), edges[piece.chunk]);
-        position_of[piece.output_start + k] =
-            cut.chunk_start(piece.chunk) + static_cast<std::uint64_t>(in_chunk);
+      for (std::uint64_t k = 0; k < piece.part.count; ++k) {
+        const std::uint64_t in_chunk = piece.part.position(k);
+        ASSERT_LT(in_chunk, edges[piece.chunk]);
+        position_of[piece.part.place(k)] = cut.chunk_start(piece.chunk) + in_chunk;
       }
     }
     ASSERT_EQ(position_of.size(), d.count);
@@ -55,34 +60,40 @@ TEST(Projection, EveryPositionOnce) {
   }
 }
 
-TEST(Projection, ProductInOrderOfTheResult) {
+TEST(Projection, ProductInOrderOfTheOutput) {
   const DimensionCut cut = cut_at({2, 2, 2});
-  std::vector<std::vector<DimensionProjection>> dimensions = {project({0, 1, 6, false}, cut),
-                                                              project({5, -1, 6, false}, cut)};
-  const GridProjection grid(dimensions);
+  const GridProjection grid(ChunkPart({range(0, 1, 6), range(5, -1, 6)}), {cut, cut});
   EXPECT_EQ(grid.size(), 9u);
-  std::vector<const DimensionProjection*> piece;
-  grid.at(1, piece);
-  EXPECT_EQ(piece[0]->chunk, 0u);
-  EXPECT_EQ(piece[1]->chunk, 1u);
-  grid.at(3, piece);
-  EXPECT_EQ(piece[0]->chunk, 1u);
-  EXPECT_EQ(piece[1]->chunk, 2u);
-  EXPECT_EQ(piece[1]->chunk_start, 1u);
-  EXPECT_EQ(piece[1]->step, -1);
+  Index chunk;
+  ChunkPart part;
+  grid.at(1, chunk, part);
+  EXPECT_EQ(chunk, (Index{0, 1}));
+  grid.at(3, chunk, part);
+  EXPECT_EQ(chunk, (Index{1, 2}));
+  EXPECT_EQ(part.dimensions()[1].start, 1u);
+  EXPECT_EQ(part.dimensions()[1].step, -1);
+  EXPECT_EQ(part.bounds(), (Box{{0, 0}, {2, 2}}));
+  EXPECT_EQ(part.output_bounds(), (Box{{2, 0}, {2, 2}}));
+  EXPECT_TRUE(part.covers(Shape{2, 2}));
+  EXPECT_FALSE(part.is_whole(Shape{2, 2}));
 }
 
 TEST(Projection, ZeroDimensionsAreOneChunk) {
-  const GridProjection grid({});
+  const GridProjection grid(ChunkPart(), {});
   EXPECT_EQ(grid.size(), 1u);
-  std::vector<const DimensionProjection*> piece(3);
-  grid.at(0, piece);
-  EXPECT_TRUE(piece.empty());
+  Index chunk(3);
+  ChunkPart part;
+  grid.at(0, chunk, part);
+  EXPECT_TRUE(chunk.empty());
+  EXPECT_EQ(part.size(), 1u);
+  EXPECT_TRUE(part.is_whole(Shape{}));
 }
 
 TEST(Projection, TooManyChunksIsAnError) {
-  std::vector<DimensionProjection> many(1 << 16);
-  EXPECT_ANY_THROW(GridProjection(std::vector<std::vector<DimensionProjection>>(4, many)));
+  const std::vector<std::uint64_t> edges(1 << 16, 1);
+  const DimensionCut cut = cut_at(edges);
+  const PartDimension all = range(0, 1, edges.size());
+  EXPECT_ANY_THROW(GridProjection(ChunkPart({all, all, all, all}), {cut, cut, cut, cut}));
 }
 
 }  // namespace

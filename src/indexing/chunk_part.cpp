@@ -1,0 +1,133 @@
+#include "zarrive/chunk_part.hpp"
+
+#include <algorithm>
+
+#include "zarrive/error.hpp"
+
+namespace zarrive {
+namespace {
+
+std::uint64_t magnitude(std::int64_t step) {
+  return step < 0 ? std::uint64_t{0} - static_cast<std::uint64_t>(step) : static_cast<std::uint64_t>(step);
+}
+
+}  // namespace
+
+ChunkPart ChunkPart::points(std::vector<PartDimension> dimensions, const std::uint64_t* outputs,
+                            std::uint64_t count, std::shared_ptr<const void> owner) {
+  ChunkPart part(std::move(dimensions), std::move(owner));
+  part.points_ = true;
+  part.point_outputs_ = outputs;
+  part.point_count_ = count;
+  return part;
+}
+
+ChunkPart ChunkPart::all_of(std::span<const std::uint64_t> shape) {
+  std::vector<PartDimension> dimensions(shape.size());
+  for (std::size_t d = 0; d < shape.size(); ++d) dimensions[d].count = shape[d];
+  return ChunkPart(std::move(dimensions));
+}
+
+std::uint64_t ChunkPart::size() const {
+  if (points_) return point_count_;
+  std::uint64_t size = 1;
+  for (const PartDimension& d : dimensions_) size = multiply(size, d.count, "a part of a chunk");
+  return size;
+}
+
+bool ChunkPart::empty() const {
+  if (points_) return point_count_ == 0;
+  return std::any_of(dimensions_.begin(), dimensions_.end(), [](const auto& d) { return d.count == 0; });
+}
+
+bool ChunkPart::is_ranges() const {
+  return !points_ &&
+         std::all_of(dimensions_.begin(), dimensions_.end(), [](const auto& d) { return d.is_range(); });
+}
+
+bool ChunkPart::covers(std::span<const std::uint64_t> shape) const {
+  if (!is_ranges()) return false;
+  for (std::size_t d = 0; d < dimensions_.size(); ++d)
+    if (dimensions_[d].count != shape[d] || magnitude(dimensions_[d].step) != 1) return false;
+  return true;
+}
+
+bool ChunkPart::is_whole(std::span<const std::uint64_t> shape) const {
+  if (!is_ranges()) return false;
+  for (std::size_t d = 0; d < dimensions_.size(); ++d)
+    if (dimensions_[d].count != shape[d] || dimensions_[d].step != 1) return false;
+  return true;
+}
+
+Box ChunkPart::bounds() const {
+  Box box;
+  for (const PartDimension& d : dimensions_) {
+    if (d.is_range()) {
+      const std::uint64_t reach = (d.count - 1) * magnitude(d.step);
+      box.start.push_back(d.step < 0 ? d.start - reach : d.start);
+      box.extent.push_back(reach + 1);
+    } else {
+      const auto [low, high] = std::minmax_element(d.positions, d.positions + d.count);
+      box.start.push_back(*low - d.origin);
+      box.extent.push_back(*high - *low + 1);
+    }
+  }
+  return box;
+}
+
+std::optional<Box> ChunkPart::output_bounds() const {
+  if (points_) return std::nullopt;
+  Box box;
+  for (const PartDimension& d : dimensions_) {
+    if (d.outputs == nullptr) {
+      box.start.push_back(d.output_start);
+      box.extent.push_back(d.count);
+    } else {
+      const auto [low, high] = std::minmax_element(d.outputs, d.outputs + d.count);
+      box.start.push_back(*low);
+      box.extent.push_back(*high - *low + 1);
+    }
+  }
+  return box;
+}
+
+ChunkPart ChunkPart::transposed(std::span<const std::size_t> order) const {
+  ChunkPart part = *this;
+  for (std::size_t d = 0; d < order.size(); ++d) part.dimensions_[d] = dimensions_[order[d]];
+  return part;
+}
+
+ArrayView ChunkPart::of_chunk(const ArrayView& chunk) const {
+  ArrayView out = chunk;
+  for (std::size_t d = 0; d < dimensions_.size(); ++d) {
+    const PartDimension& part = dimensions_[d];
+    out.data += static_cast<std::int64_t>(part.start) * chunk.strides[d];
+    out.shape[d] = part.count;
+    out.strides[d] = chunk.strides[d] * part.step;
+  }
+  return out;
+}
+
+ArrayView ChunkPart::of_output(const ArrayView& output) const {
+  ArrayView out = output;
+  for (std::size_t d = 0; d < dimensions_.size(); ++d) {
+    const PartDimension& part = dimensions_[d];
+    out.data += static_cast<std::int64_t>(part.output_start) * output.strides[d];
+    out.shape[d] = part.count;
+  }
+  return out;
+}
+
+void gather(const ArrayView& chunk, const ChunkPart& part, const ArrayView& output) {
+  convert(part.of_chunk(chunk), part.of_output(output));
+}
+
+void scatter(const ArrayView& input, const ChunkPart& part, const ArrayView& chunk) {
+  convert(part.of_output(input), part.of_chunk(chunk));
+}
+
+void fill_places(const ChunkPart& part, const ArrayView& output, const FillValue& value) {
+  fill(part.of_output(output), value);
+}
+
+}  // namespace zarrive
