@@ -31,36 +31,18 @@ void check_encoded_size(const Codec& codec, std::uint64_t found, std::uint64_t e
                "found " + std::to_string(found) + " bytes, expected exactly " + std::to_string(expected));
 }
 
-void check_part(const Codec& codec, const ArraySpec& spec, const Box& part) {
-  if (part.start.size() != spec.shape.size() || part.extent.size() != spec.shape.size())
+void check_part(const Codec& codec, const ArraySpec& spec, const ChunkPart& part) {
+  if (part.ndim() != spec.shape.size())
     fail_codec(codec, ErrorCode::invalid_argument,
-               "a part of rank " + std::to_string(part.start.size()) + " of a chunk of shape " +
+               "a part of rank " + std::to_string(part.ndim()) + " of a chunk of shape " +
                    to_string(spec.shape));
+  if (part.empty()) return;
+  const Box bounds = part.bounds();
   for (std::size_t d = 0; d < spec.shape.size(); ++d)
-    if (part.start[d] > spec.shape[d] || part.extent[d] > spec.shape[d] - part.start[d])
+    if (bounds.start[d] > spec.shape[d] || bounds.extent[d] > spec.shape[d] - bounds.start[d])
       fail_codec(codec, ErrorCode::out_of_bounds,
-                 "the part from " + to_string(part.start) + " of extent " + to_string(part.extent) +
+                 "the part from " + to_string(bounds.start) + " of extent " + to_string(bounds.extent) +
                      " reaches outside the chunk of shape " + to_string(spec.shape));
-}
-
-std::vector<Buffer> read_ranges(const Codec& codec, ByteRangeReader& reader,
-                                std::span<const ByteRange> ranges, std::uint64_t expected) {
-  const std::string whole = "; the encoded chunk must have " + std::to_string(expected) + " bytes";
-  std::vector<Buffer> values;
-  try {
-    values = reader.read(ranges);
-  } catch (const Error& error) {
-    if (error.code() != ErrorCode::out_of_bounds) throw;
-    fail_chunk(codec, "it ends before the bytes that were asked for" + whole);
-  }
-  for (std::size_t i = 0; i < ranges.size(); ++i) {
-    const std::uint64_t found = i < values.size() ? values[i].size() : 0;
-    if (found != ranges[i].length)
-      fail_chunk(codec, "bytes " + std::to_string(ranges[i].offset) + " to " +
-                            std::to_string(ranges[i].offset + ranges[i].length) + ": found " +
-                            std::to_string(found) + " of " + std::to_string(ranges[i].length) + whole);
-  }
-  return values;
 }
 
 FillValue encode_fill(const ArrayToArrayCodec& codec, const FillValue& fill, const DataType& encoded) {

@@ -48,12 +48,7 @@ Buffer allocate_encoded(std::size_t size);
 void check_encoded_size(const Codec& codec, std::uint64_t found, std::uint64_t expected);
 
 // Error(invalid_argument) or Error(out_of_bounds) unless the part lies in the array.
-void check_part(const Codec& codec, const ArraySpec& spec, const Box& part);
-
-// One value of the length asked for each range (all of kind range); Error(corrupt_chunk) when the encoded value, which should have `expected` bytes, is
-// too short for that.
-std::vector<Buffer> read_ranges(const Codec& codec, ByteRangeReader& reader,
-                                std::span<const ByteRange> ranges, std::uint64_t expected);
+void check_part(const Codec& codec, const ArraySpec& spec, const ChunkPart& part);
 
 // The fill value as an elementwise codec encodes it.
 FillValue encode_fill(const ArrayToArrayCodec& codec, const FillValue& fill, const DataType& encoded);

@@ -7,10 +7,12 @@
 #include "codec/bytes.hpp"
 
 #include <bit>
+#include <cstring>
 #include <utility>
 
 #include "codec/array_codecs.hpp"
 #include "codec/configuration.hpp"
+#include "codec/dense_part.hpp"
 #include "codec/rows.hpp"
 
 namespace zarrive {
@@ -152,8 +154,8 @@ class BytesCodec final : public ArrayToBytesCodec {
     fix_elements(decoded, plan_for(decoded.type)->decode);
   }
 
-  void decode_partial(ByteRangeReader& encoded, const ArraySpec& spec, const Box& part,
-                      const ArrayView& decoded, const Context& context) const override;
+  std::unique_ptr<PartialDecode> decode_partial(PartialRequest request, const ArraySpec& spec,
+                                                const Context& context) const override;
 
  private:
   Plan make_plan(const DataType& type, bool check) const;
@@ -219,57 +221,24 @@ void BytesCodec::fix_elements(const ArrayView& view, const std::vector<Fix>& fix
   });
 }
 
-// Bytes between two wanted runs that are cheaper to read and drop than to ask for the runs apart: a further
-// read of 4 KiB from the page cache takes about 1.7 us, a system call alone 1.2 us.
-constexpr std::int64_t kWorthDropping = 4096;
-
-void BytesCodec::decode_partial(ByteRangeReader& encoded, const ArraySpec& spec, const Box& part,
-                                const ArrayView& decoded, const Context&) const {
-  check_part(*this, spec, part);
-  if (element_count(part.extent) == 0) return;
-  const std::size_t item = spec.type.item_size();
-  byte_count(spec.shape, item);  // strides and offsets below fit
-  const Strides strides = c_strides(spec.shape, item);
-
-  // Dimensions from `inner` on are read as one range: from the part's first element in them to its last.
-  std::size_t inner = spec.shape.size();
-  std::uint64_t length = item;
-  while (inner > 0) {
-    const std::size_t d = inner - 1;
-    if (part.extent[d] > 1 && strides[d] - static_cast<std::int64_t>(length) > kWorthDropping) break;
-    length += (part.extent[d] - 1) * static_cast<std::uint64_t>(strides[d]);
-    inner = d;
-  }
-  const Shape outer(part.extent.begin(), part.extent.begin() + static_cast<std::ptrdiff_t>(inner));
-  const Shape block(part.extent.begin() + static_cast<std::ptrdiff_t>(inner), part.extent.end());
-  const Strides block_strides(strides.begin() + static_cast<std::ptrdiff_t>(inner), strides.end());
-
-  std::uint64_t first = 0;
-  for (std::size_t d = 0; d < spec.shape.size(); ++d)
-    first += part.start[d] * static_cast<std::uint64_t>(strides[d]);
-  std::vector<ByteRange> ranges;
-  std::vector<std::byte*> targets;
-  ranges.reserve(element_count(outer));
-  targets.reserve(element_count(outer));
-  Index index(inner, 0);
-  do {
-    std::uint64_t offset = first;
-    std::int64_t target = 0;
-    for (std::size_t d = 0; d < inner; ++d) {
-      offset += index[d] * static_cast<std::uint64_t>(strides[d]);
-      target += static_cast<std::int64_t>(index[d]) * decoded.strides[d];
-    }
-    ranges.push_back(ByteRange::range(offset, length));
-    targets.push_back(decoded.data + target);
-  } while (next_position(index, outer));
-
-  const std::vector<Buffer> values = read_ranges(*this, encoded, ranges, spec.nbytes());
-  const Strides target_strides(decoded.strides.begin() + static_cast<std::ptrdiff_t>(inner),
-                               decoded.strides.end());
-  for (std::size_t i = 0; i < ranges.size(); ++i)
-    copy(ArrayView(const_cast<std::byte*>(values[i].host_span().data()), spec.type, block, block_strides),
-         ArrayView(targets[i], spec.type, block, target_strides));
-  fix_elements(decoded, plan_for(spec.type)->decode);
+std::unique_ptr<PartialDecode> BytesCodec::decode_partial(PartialRequest request, const ArraySpec& spec,
+                                                          const Context&) const {
+  const std::uint64_t item = spec.type.item_size();
+  const auto plan = plan_for(spec.type);
+  DenseLayout layout;
+  layout.encoded_size = spec.nbytes();
+  layout.bytes_of = [item](std::uint64_t first, std::uint64_t count) {
+    return ByteRange::range(first * item, count * item);
+  };
+  layout.elements = [plan, &type = spec.type](const Buffer& encoded, std::uint64_t, std::uint64_t count) {
+    if (plan->decode.empty()) return encoded;
+    Buffer own = allocate_encoded(encoded.size());  // what a store hands out may be its own memory
+    std::memcpy(own.mutable_data(), encoded.host_span().data(), encoded.size());
+    fix_elements(ArrayView(own.mutable_data(), type, Shape{count}), plan->decode);
+    return own;
+  };
+  layout.finish_in_place = [plan](const ArrayView& decoded) { fix_elements(decoded, plan->decode); };
+  return decode_dense_part(*this, std::move(request), spec, std::move(layout));
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include "codec/array_codecs.hpp"
 #include "codec/configuration.hpp"
+#include "codec/dense_part.hpp"
 #include "codec/rows.hpp"
 
 namespace zarrive {
@@ -114,41 +115,25 @@ class PackBitsCodec final : public ArrayToBytesCodec {
     unpack(padding_ == Padding::first_byte ? encoded.subspan(1) : encoded, 0, layout(spec.type), decoded);
   }
 
-  void decode_partial(ByteRangeReader& encoded, const ArraySpec& spec, const Box& part,
-                      const ArrayView& decoded, const Context&) const override {
-    check_part(*this, spec, part);
-    if (element_count(part.extent) == 0) return;
+  std::unique_ptr<PartialDecode> decode_partial(PartialRequest request, const ArraySpec& spec,
+                                                const Context&) const override {
     const Layout element = layout(spec.type);
-    const std::size_t rank = spec.shape.size();
-    const Strides strides = c_strides(spec.shape, 1);  // in elements
-    // One range for each row of the part along the last dimension, widened to whole bytes.
-    const std::uint64_t row_length = rank == 0 ? 1 : part.extent[rank - 1];
     const std::uint64_t shift = padding_ == Padding::first_byte ? 1 : 0;
-    std::vector<ByteRange> ranges;
-    std::vector<std::uint64_t> first_bits;
-    std::vector<std::byte*> targets;
-    const Shape rows(part.extent.begin(), part.extent.end() - (rank == 0 ? 0 : 1));
-    Index index(rank, 0);
-    do {
-      std::uint64_t at = 0;
-      std::int64_t target = 0;
-      for (std::size_t d = 0; d < rank; ++d) {
-        at += (part.start[d] + index[d]) * static_cast<std::uint64_t>(strides[d]);
-        target += static_cast<std::int64_t>(index[d]) * decoded.strides[d];
-      }
-      const std::uint64_t from = at * element.element_bits();
-      const std::uint64_t to = (at + row_length) * element.element_bits();
-      ranges.push_back(ByteRange::range(shift + from / 8, ceil_divide(to, 8) - from / 8));
-      first_bits.push_back(from % 8);
-      targets.push_back(decoded.data + target);
-    } while (next_position(std::span(index).first(rows.size()), rows));
-    const std::vector<Buffer> values = read_ranges(*this, encoded, ranges, *encoded_size(spec));
-    for (std::size_t i = 0; i < ranges.size(); ++i) {
-      const ArrayView row =
-          rank == 0 ? decoded
-                    : ArrayView(targets[i], spec.type, Shape{row_length}, Strides{decoded.strides[rank - 1]});
-      unpack(values[i].host_span(), first_bits[i], element, row);
-    }
+    DenseLayout dense;
+    dense.encoded_size = *encoded_size(spec);
+    dense.bytes_of = [element, shift](std::uint64_t first, std::uint64_t count) {
+      const std::uint64_t from = first * element.element_bits();
+      const std::uint64_t to = (first + count) * element.element_bits();
+      return ByteRange::range(shift + from / 8, ceil_divide(to, 8) - from / 8);  // whole bytes
+    };
+    dense.elements = [element, &type = spec.type](const Buffer& encoded, std::uint64_t first,
+                                                  std::uint64_t count) {
+      Buffer own = allocate_encoded(multiply(count, type.item_size(), "a part of a chunk"));
+      unpack(encoded.host_span(), first * element.element_bits() % 8, element,
+             ArrayView(own.mutable_data(), type, Shape{count}));
+      return own;
+    };
+    return decode_dense_part(*this, std::move(request), spec, std::move(dense));
   }
 
  private:

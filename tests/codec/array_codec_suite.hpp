@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "support/errors.hpp"
+#include "codec/partial.hpp"
 #include "zarrive/codec.hpp"
 
 namespace zarrive::testing {
@@ -170,26 +171,39 @@ inline const std::vector<Shape>& suite_shapes() {
   return shapes;
 }
 
-// Byte ranges of a buffer, by the store's rules.
-class BufferReader final : public ByteRangeReader {
- public:
-  explicit BufferReader(Buffer bytes) : bytes_(std::move(bytes)) {}
-  std::vector<Buffer> read(std::span<const ByteRange> ranges) override {
-    std::vector<Buffer> values;
-    for (const ByteRange& range : ranges) {
-      const ByteRange::Resolved resolved = range.resolve(bytes_.size());
-      values.push_back(
-          bytes_.slice(static_cast<std::size_t>(resolved.offset), static_cast<std::size_t>(resolved.length)));
-      bytes_read += resolved.length;
-    }
-    ranges_read += ranges.size();
-    return values;
-  }
-  std::uint64_t bytes_read = 0;
-  std::size_t ranges_read = 0;
-
- private:
-  Buffer bytes_;
+// Decodes a part out of a value in memory, and counts what was read for that.
+struct PartRead {
+  std::uint64_t bytes = 0;
+  std::size_t ranges = 0;
 };
+inline PartRead decode_part(const ArrayToBytesCodec& codec, const ArraySpec& spec, const Buffer& encoded,
+                            ChunkPart part, const ArrayView& output) {
+  PartRead read;
+  const Context context;
+  const auto decode = codec.decode_partial({std::move(part), output, nullptr}, spec, context);
+  for (auto round = decode->wanted(); !round.empty(); round = decode->wanted())
+    for (std::size_t i = 0; i < round.size(); ++i) {
+      const ByteRange::Resolved at = cut_to(round[i].range, encoded.size());
+      Buffer bytes = encoded.slice(static_cast<std::size_t>(at.offset), static_cast<std::size_t>(at.length));
+      if (round[i].destination.size() == bytes.size() && i % 2 == 0) {  // a store may, or may not
+        std::memcpy(round[i].destination.data(), bytes.data(), bytes.size());
+        bytes = Buffer::borrow(round[i].destination);
+      }
+      decode->receive(i, bytes, i % 3 == 0 ? std::optional<std::uint64_t>(encoded.size()) : std::nullopt);
+      read.bytes += at.length;
+      ++read.ranges;
+    }
+  return read;
+}
+
+// A box of a chunk, to an output of its extent.
+inline ChunkPart box_part(const Index& start, const Shape& extent) {
+  std::vector<PartDimension> dimensions(start.size());
+  for (std::size_t d = 0; d < start.size(); ++d) {
+    dimensions[d].start = start[d];
+    dimensions[d].count = extent[d];
+  }
+  return ChunkPart(std::move(dimensions));
+}
 
 }  // namespace zarrive::testing

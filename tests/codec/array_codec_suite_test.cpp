@@ -176,9 +176,8 @@ TEST(ArrayCodecSuite, PartialDecodeEqualsFullDecode) {
             part.start.push_back(random() % extent);
             part.extent.push_back(random() % (extent - part.start.back() + 1));
           }
-          BufferReader reader(encoded);
           const Strided target = strided(type, part.extent);
-          codec->decode_partial(reader, spec, part, target.view, {});
+          decode_part(*codec, spec, encoded, box_part(part.start, part.extent), target.view);
           EXPECT_TRUE(same_elements(original.view().box(part.start, part.extent), target.view))
               << to_string(part.start);
           ++parts;
@@ -192,16 +191,23 @@ TEST(ArrayCodecSuite, PartialDecodeReadsWhatItNeeds) {
   const auto codec = bytes_codec("bytes")->bind(spec);
   const Buffer encoded = Buffer::allocate(1000000);
   const NDArray plane = NDArray::allocate(spec.type, {1, 100, 100});
-  BufferReader whole_plane(encoded);
-  codec->decode_partial(whole_plane, spec, Box{{7, 0, 0}, {1, 100, 100}}, plane.view(), {});
-  EXPECT_EQ(whole_plane.ranges_read, 1U);
-  EXPECT_EQ(whole_plane.bytes_read, 10000U);
+  const PartRead whole_plane =
+      decode_part(*codec, spec, encoded, box_part({7, 0, 0}, {1, 100, 100}), plane.view());
+  EXPECT_EQ(whole_plane.ranges, 1U);
+  EXPECT_EQ(whole_plane.bytes, 10000U);
   // Rows that lie far apart are read apart; those that lie close together in one.
   const NDArray column = NDArray::allocate(spec.type, {3, 5, 1});
-  BufferReader rows(encoded);
-  codec->decode_partial(rows, spec, Box{{1, 2, 3}, {3, 5, 1}}, column.view(), {});
-  EXPECT_EQ(rows.ranges_read, 3U);
-  EXPECT_EQ(rows.bytes_read, 3U * 401U);
+  const PartRead rows = decode_part(*codec, spec, encoded, box_part({1, 2, 3}, {3, 5, 1}), column.view());
+  EXPECT_EQ(rows.ranges, 3U);
+  EXPECT_EQ(rows.bytes, 3U * 401U);
+  // Likewise with steps.
+  PartDimension every_50th{.start = 99, .step = -50, .count = 2};
+  const NDArray steps = NDArray::allocate(spec.type, {2, 1, 2});
+  const PartRead apart =
+      decode_part(*codec, spec, encoded,
+                  ChunkPart({every_50th, PartDimension{.start = 4, .count = 1}, every_50th}), steps.view());
+  EXPECT_EQ(apart.ranges, 2U);
+  EXPECT_EQ(apart.bytes, 2U * 51U);
 }
 
 TEST(ArrayCodecSuite, PartialDecodeOfShortChunksIsAnError) {
@@ -209,23 +215,19 @@ TEST(ArrayCodecSuite, PartialDecodeOfShortChunksIsAnError) {
     const ArraySpec spec = spec_of("uint8", {10, 10});
     const auto codec = bytes_codec(name)->bind(spec);
     const NDArray part = NDArray::allocate(spec.type, {2, 10});
-    BufferReader cut(Buffer::allocate(95));
-    EXPECT_ERROR(codec->decode_partial(cut, spec, Box{{8, 0}, {2, 10}}, part.view(), {}),
-                 ErrorCode::corrupt_chunk, "100 bytes");
-    BufferReader empty(Buffer::allocate(5));
-    EXPECT_ERROR(codec->decode_partial(empty, spec, Box{{8, 0}, {2, 10}}, part.view(), {}),
-                 ErrorCode::corrupt_chunk, "ends before");
+    for (const std::size_t size : {95, 5, 0})
+      EXPECT_ERROR(decode_part(*codec, spec, Buffer::allocate(size), box_part({8, 0}, {2, 10}), part.view()),
+                   ErrorCode::corrupt_chunk, "100 bytes");
   }
 }
 
 TEST(ArrayCodecSuite, PartsOutsideAreErrors) {
   const ArraySpec spec = spec_of("uint8", {10, 10});
   const auto codec = bytes_codec("bytes")->bind(spec);
-  BufferReader reader(Buffer::allocate(100));
   const NDArray part = NDArray::allocate(spec.type, {2, 10});
-  EXPECT_ERROR(codec->decode_partial(reader, spec, Box{{9, 0}, {2, 10}}, part.view(), {}),
+  EXPECT_ERROR(decode_part(*codec, spec, Buffer::allocate(100), box_part({9, 0}, {2, 10}), part.view()),
                ErrorCode::out_of_bounds, "outside the chunk");
-  EXPECT_ERROR(codec->decode_partial(reader, spec, Box{{0}, {2}}, part.view(), {}),
+  EXPECT_ERROR(decode_part(*codec, spec, Buffer::allocate(100), box_part({0}, {2}), part.view()),
                ErrorCode::invalid_argument, "rank 1");
 }
 

@@ -246,9 +246,6 @@ struct BareBytesCodec final : ArrayToBytesCodec {
   void decode(std::span<const std::byte>, const ArraySpec&, const ArrayView&, const Context&) const override {
   }
 };
-struct NoRanges final : ByteRangeReader {
-  std::vector<Buffer> read(std::span<const ByteRange>) override { return {}; }
-};
 
 TEST(CodecDefaults, AsTheContractSays) {
   ArraySpec spec;
@@ -276,9 +273,8 @@ TEST(CodecDefaults, AsTheContractSays) {
   EXPECT_FALSE(bytes->encoded_size(spec));
   EXPECT_FALSE(bytes->is_memory_layout(spec));
   EXPECT_EQ(error_of([&] { bytes->finish_in_place(ArrayView()); }), ErrorCode::internal);
-  NoRanges ranges;
-  EXPECT_EQ(error_of([&] { bytes->decode_partial(ranges, spec, Box(), ArrayView(), Context()); }),
-            ErrorCode::internal);
+  EXPECT_EQ(error_of([&] { bytes->decode_partial({}, spec, Context()); }), ErrorCode::internal);
+  EXPECT_EQ(error_of([&] { bytes->encode_partial({}, spec, Context()); }), ErrorCode::internal);
 }
 
 // --- specs by name ---

@@ -1,9 +1,12 @@
 #include "indexing/projection.hpp"
 
+
 #include <gtest/gtest.h>
 
 #include <map>
 #include <random>
+
+#include "zarrive/selection.hpp"
 
 namespace zarrive {
 namespace {
