@@ -32,6 +32,11 @@ struct ReadOptions {
   std::size_t max_concurrency = 0;                 // 0: all compute threads
   std::uint64_t max_bytes_in_flight = 256u << 20;  // bound on encoded bytes held at one time
   std::stop_token stop = {};
+  // false: parts of uncompressed chunks that end in a checksum are read without the rest, and not verified.
+  bool verify_checksums = true;
+  // Ranges of one value that lie this close together are read as one, up to so many bytes. Absent: what suits the store, and 16 MiB.
+  std::optional<std::uint64_t> coalesce_gap = {};
+  std::optional<std::uint64_t> coalesce_limit = {};
 };
 
 struct WriteOptions {
@@ -41,6 +46,7 @@ struct WriteOptions {
   std::uint64_t max_bytes_in_flight =
       256u << 20;  // bound on decoded chunks held for partial writes, and on encoded bytes
   std::stop_token stop = {};
+  ShardOrder shard_order = ShardOrder::c_order;  // of the inner chunks in a shard
 };
 
 // Elements of a C++ type with a shape; owns its memory, C order. What Array::read<T> gives.
@@ -74,6 +80,8 @@ class TypedArray {
   NDArray array_;
   std::span<T> span_;
 };
+
+struct ArrayParts;
 
 class ZARRIVE_API Array {
  public:
@@ -152,8 +160,7 @@ class ZARRIVE_API Array {
   const CodecChain& codec_chain() const;
 
  private:
-  friend class ReadPlan;
-  friend class WritePlan;
+  ArrayParts parts() const;
   NDArray read_as(const DataType& type, const Selection& selection, const ReadOptions& options) const;
   void read_flat(const Selection& selection, const DataType& type, std::byte* data, std::size_t count,
                  const ReadOptions& options) const;
@@ -202,6 +209,7 @@ struct CreateOptions {
   Shape shape = {};
   DataTypeArgument data_type = {};
   Shape chunks = {};                         // empty: chosen so that a chunk has about a mebibyte
+  Shape shards = {};  // v3: chunks are kept in shards of this shape, each edge a multiple of the chunk's; `codecs` are the chunks' own
   std::optional<ChunkGrid> chunk_grid = {};  // instead of chunks, for rectilinear grids
   ZarrFormat format = ZarrFormat::v3;
   // v3. Without an array-to-bytes codec in it the usual one for the type is put in its place. Absent: as zarr-python 3 (zstd level 0).

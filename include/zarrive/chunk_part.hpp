@@ -79,6 +79,14 @@ class ZARRIVE_API ChunkPart {
   // Views of exactly the part, of a chunk and of the output; only when is_ranges().
   ArrayView of_chunk(const ArrayView& chunk) const;
   ArrayView of_output(const ArrayView& output) const;
+  // The same place of the output, in the chunk's own order: dimensions that are walked downwards are turned around.
+  ArrayView of_output_in_chunk_order(const ArrayView& output) const;
+
+  // The same elements to places of their own: an output that holds nothing but this part (of shape extents(); points in one dimension) ...
+  ChunkPart to_own_output() const;
+  Shape extents() const;
+  // ... and the part that takes them from there to their real places.
+  ChunkPart from_own_output() const;
 
  private:
   std::vector<PartDimension> dimensions_;

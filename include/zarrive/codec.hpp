@@ -114,6 +114,15 @@ class ZARRIVE_API ArrayToArrayCodec : public Codec {
 
   // For codecs that only rename indices (transpose): the encoded array as a view of the decoded one's memory, so that nothing is copied.
   virtual std::optional<ArrayView> view_as_encoded(const ArrayView& decoded) const;
+  // Of the same codecs: dimension i of the encoded array is dimension order[i] of the decoded one, of rank `ndim`.
+  virtual std::optional<std::vector<std::size_t>> transposition(std::size_t ndim) const;
+};
+
+// What was learned about one state of an encoded value and can spare a later partial decode its first round.
+class ZARRIVE_API PartialMemo {
+ public:
+  virtual ~PartialMemo() = default;
+  virtual std::size_t nbytes() const noexcept = 0;  // of memory
 };
 
 // Bytes of an encoded value that a partial decode needs.
@@ -133,11 +142,8 @@ class ZARRIVE_API PartialDecode {
   // The bytes of item `i` of the round, cut off where the value ends, and the size of the whole value when it is known. Called for
   // each item once, from any thread, several at the same time. Error(corrupt_chunk) when the value turns out to be broken.
   virtual void receive(std::size_t i, const Buffer& bytes, std::optional<std::uint64_t> value_size) = 0;
-  // What was learned about the value and can spare a later decode its first round (a shard's index), once that round is
-  // over; null when there is nothing. Valid for one state of the value.
-  virtual std::shared_ptr<const void> memo() const { return nullptr; }
-  // How many parts it consists of: what it keeps in memory grows with that.
-  virtual std::uint64_t parts() const { return 1; }
+  // A shard's index, say, once its round is over; null when there is nothing to keep.
+  virtual std::shared_ptr<const PartialMemo> memo() const { return nullptr; }
 };
 
 // Puts new elements into part of an encoded value, in rounds likewise, reading what has to stay.
@@ -153,7 +159,7 @@ class ZARRIVE_API PartialEncode : public PartialDecode {
 struct PartialRequest {
   ChunkPart part = {};
   ArrayView output = {};  // the memory of the whole read (or write); the part says where its elements are. Of the array's type
-  std::shared_ptr<const void> memo = {};  // of an earlier PartialDecode of the same state of the value
+  std::shared_ptr<const PartialMemo> memo = {};  // of an earlier one, of the same state of the value
 };
 
 class ZARRIVE_API ArrayToBytesCodec : public Codec {
@@ -166,6 +172,9 @@ class ZARRIVE_API ArrayToBytesCodec : public Codec {
   // `decoded` has spec's shape and type. Error(corrupt_chunk) unless the bytes are exactly one such array.
   virtual void decode(std::span<const std::byte> encoded, const ArraySpec& spec, const ArrayView& decoded,
                       const Context& context) const = 0;
+
+  // Of a codec whose encoded value consists of chunks in turn (sharding): their shape.
+  virtual std::optional<Shape> inner_chunk_shape() const;
 
   // True when the encoded bytes are the dense decoded array, up to what finish_in_place does: earlier decoders may then write there.
   virtual bool is_memory_layout(const ArraySpec& spec) const;
@@ -190,9 +199,9 @@ class ZARRIVE_API BytesToBytesCodec : public Codec {
   virtual void decode(std::span<const std::byte> encoded, ByteOutput& decoded,
                       const Context& context) const = 0;
   // Reads ranges of the decoded bytes (all of Kind::range, within them) out of part of the encoded ones, in rounds; `ready` gets each
-  // range once, from any thread. Only when capabilities().partial_decode; nullptr: not for this context (a checksum that is to
-  // be verified needs every byte).
+  // range once, from any thread. Only when can_decode_ranges() for this context (a checksum that is verified needs every byte).
   using RangeSink = std::function<void(std::size_t i, const Buffer& bytes)>;
+  virtual bool can_decode_ranges(const Context& context) const;
   virtual std::unique_ptr<PartialDecode> decode_ranges(std::vector<ByteRange> ranges, RangeSink ready,
                                                        std::optional<std::uint64_t> decoded_size,
                                                        const Context& context) const;

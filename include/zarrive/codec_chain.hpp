@@ -32,10 +32,23 @@ class ZARRIVE_API BoundChain {
   void decode(const Buffer& encoded, const ArrayView& destination, const Context& context) const;
   Buffer encode(const ArrayView& chunk, const Context& context) const;
 
+  // Puts what `part` wants of a whole encoded chunk into `output`, converting when that has another type.
+  void decode_part(const Buffer& encoded, const ChunkPart& part, const ArrayView& output,
+                   const Context& context) const;
+  // Decodes part of a chunk from part of its bytes; nullptr when the codecs cannot, or reading all of it is as good. This chain, and the
+  // context, outlive what is returned.
+  std::unique_ptr<PartialDecode> decode_partial(PartialRequest request, const Context& context) const;
+  // Changes part of an encoded chunk; nullptr when the whole chunk has to be decoded for that.
+  std::unique_ptr<PartialEncode> encode_partial(PartialRequest request, const Context& context) const;
+  // Of a shard: the shape of its inner chunks, as dimensions of this chunk; nullopt when it has none.
+  std::optional<Shape> inner_chunk_shape() const;
+
  private:
   friend class CodecChain;
   BoundChain() = default;
   std::uint64_t decoded_limit(std::uint64_t encoded_size) const;
+  // The part and the output as the array-to-bytes codec sees them; false when array codecs do more than rename dimensions.
+  bool seen_by_bytes_codec(PartialRequest& request) const;
   void decode_array(std::span<const std::byte> encoded, const ArrayView& target,
                     const Context& context) const;
   Buffer decode_bytes(std::span<const std::byte>& bytes, const ArrayView& target, bool& in_place,

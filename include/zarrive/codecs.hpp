@@ -21,6 +21,11 @@ ZARRIVE_API CodecSpec crc32c();
 ZARRIVE_API CodecSpec vlen_utf8();
 ZARRIVE_API CodecSpec vlen_bytes();
 
+// A shard of inner chunks, each encoded by `codecs` (a serialiser is put in where create_array completes it). index_location: "end" or "start".
+ZARRIVE_API CodecSpec sharding(std::vector<std::uint64_t> chunk_shape, std::vector<CodecSpec> codecs = {zstd(0)},
+                               std::vector<CodecSpec> index_codecs = {bytes(), crc32c()},
+                               std::string index_location = "end");
+
 // `spec` with what was left to the data type filled in for items of `item_size` bytes, as v3 metadata must
 // state it: Blosc's typesize and shuffle. Other specs come back as they are.
 ZARRIVE_API CodecSpec completed(CodecSpec spec, std::size_t item_size);

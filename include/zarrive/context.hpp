@@ -22,6 +22,9 @@
 
 namespace zarrive {
 
+// In which order the inner chunks of a shard that is written lie. Readers take any.
+enum class ShardOrder : std::uint8_t { c_order, morton };
+
 struct ZARRIVE_API Context {
   int version = 1;                                  // of this structure
   std::optional<Prototype> prototype = {};          // where and how to allocate the bytes ("meta_array")
@@ -42,6 +45,7 @@ struct ZARRIVE_API Context {
   const Context* shard = nullptr;
   bool verify_checksums = true;     // false: parts of checksummed values may be read without the rest
   bool write_empty_chunks = false;  // inner chunks of nothing but fill are stored too
+  ShardOrder shard_order = ShardOrder::c_order;
 };
 
 // A context for a key. Read-only; the contexts outlive the call they are given to.

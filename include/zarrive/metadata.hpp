@@ -34,6 +34,9 @@ struct CodecSpec {
   bool operator==(const CodecSpec&) const = default;
 };
 
+// As it stands in v3 metadata: {"name": ..., "configuration": ...}.
+ZARRIVE_API Json to_json(const CodecSpec& codec);
+
 struct MetadataOptions {
   bool strict = false;                                // lenient cases are errors
   std::function<void(const std::string&)> warn = {};  // gets a sentence for each lenient case

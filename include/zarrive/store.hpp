@@ -54,6 +54,9 @@ struct GetRequest {
   std::vector<ByteRange> ranges =
       {};                            // empty: the whole value; several: one result value each, in this order
   const Context* context = nullptr;  // may be null; outlives the call
+  // Empty, or memory of the caller for each range (may be empty for some): where it has exactly the size of the range a store may put the
+  // bytes there, and the value then borrows it.
+  std::vector<std::span<std::byte>> destinations = {};
 };
 
 enum class GetStatus : std::uint8_t { found, missing, error };

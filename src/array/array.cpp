@@ -12,6 +12,7 @@ struct Array::LazyChain {
   std::mutex mutex;  // not a once_flag: making it may throw, and is then tried again
   std::optional<CodecChain> chain;
   MetadataOptions options;
+  MemoCache memos;  // indexes of shards
 };
 
 Array::Array(std::shared_ptr<Store> store, std::string path, ArrayMetadata metadata, MetadataOptions options)
@@ -30,6 +31,10 @@ const CodecChain& Array::codec_chain() const {
   });
 }
 
+ArrayParts Array::parts() const {
+  return {store_, path_, metadata_, &codec_chain(), &chain_->memos};
+}
+
 void Array::set_attributes(JsonObject attributes) {
   ArrayMetadata changed = *metadata_;
   changed.attributes = std::move(attributes);
@@ -46,14 +51,14 @@ Shape Array::result_shape(const Selection& selection) const {
 void Array::read_into(const Selection& selection, const ArrayView& destination,
                       const ReadOptions& options) const {
   with_place({store_->name(), path_, {}},
-             [&] { run_read(store_, path_, metadata_, codec_chain(), selection, destination, options); });
+             [&] { run_read(parts(), selection, destination, options); });
 }
 
 NDArray Array::read_as(const DataType& type, const Selection& selection, const ReadOptions& options) const {
   return with_place({store_->name(), path_, {}}, [&] {
     NDArray result =
         NDArray::allocate(type, result_shape(selection), options.prototype.value_or(Prototype{}));
-    run_read(store_, path_, metadata_, codec_chain(), selection, result.view(), options);
+    run_read(parts(), selection, result.view(), options);
     return result;
   });
 }
@@ -85,7 +90,7 @@ void Array::read_flat(const Selection& selection, const DataType& type, std::byt
 
 void Array::write(const Selection& selection, const ArrayView& source, const WriteOptions& options) {
   with_place({store_->name(), path_, {}},
-             [&] { run_write(store_, path_, metadata_, codec_chain(), selection, source, options); });
+             [&] { run_write(parts(), selection, source, options); });
 }
 
 void Array::write_flat(const Selection& selection, const DataType& type, const std::byte* data,

@@ -3,6 +3,7 @@
 
 #include "array/nodes.hpp"
 #include "array/transfer.hpp"
+#include "codec/configuration.hpp"
 #include "zarrive/array.hpp"
 #include "zarrive/codecs.hpp"
 
@@ -44,6 +45,9 @@ CodecSpec default_serializer(const DataType& type) {
   return codecs::bytes(type.byte_order() == ByteOrder::big ? ByteOrder::big : ByteOrder::little);
 }
 
+void complete_inner(CodecSpec& spec, const Codec& made, const ArraySpec& shard,
+                    const MetadataOptions& options);
+
 // The caller's v3 codecs for such chunks, with an array-to-bytes codec put between array and bytes codecs when there is none, and what
 // was left to the data type filled in.
 std::vector<CodecSpec> complete_chain(std::vector<CodecSpec> chain, const ArraySpec& chunk,
@@ -62,7 +66,24 @@ std::vector<CodecSpec> complete_chain(std::vector<CodecSpec> chain, const ArrayS
     chain.insert(chain.begin() + static_cast<std::ptrdiff_t>(at), default_serializer(seen.type));
   const std::size_t item_size = seen.type.is_variable() ? 1 : seen.type.item_size();
   for (CodecSpec& spec : chain) spec = codecs::completed(std::move(spec), item_size);
+  for (std::size_t i = 0; i < made.size(); ++i) complete_inner(chain[i], *made[i], seen, options);
   return chain;
+}
+
+// Likewise the inner chunks' codecs of a sharding codec.
+void complete_inner(CodecSpec& spec, const Codec& made, const ArraySpec& shard,
+                    const MetadataOptions& options) {
+  const auto* codec = dynamic_cast<const ArrayToBytesCodec*>(&made);
+  const auto inner_shape = codec ? codec->inner_chunk_shape() : std::nullopt;
+  const Json* inner = spec.configuration.find("codecs");
+  if (!inner_shape || !inner || !inner->is_array()) return;
+  const Configuration configuration(spec, {});
+  std::vector<CodecSpec> codecs;
+  for (const Json& entry : inner->as_array()) codecs.push_back(configuration.codec(entry));
+  JsonArray completed;
+  for (const CodecSpec& one : complete_chain(std::move(codecs), {shard.type, *inner_shape, shard.fill}, options))
+    completed.push_back(to_json(one));
+  spec.configuration.set("codecs", Json(std::move(completed)));
 }
 
 Shape first_chunk_shape(const ArrayMetadata& metadata) {
@@ -94,9 +115,10 @@ void set_v3_codecs(ArrayMetadata& metadata, const CreateOptions& options) {
     throw Error(ErrorCode::invalid_argument, "v3 arrays have `codecs`, not `filters` and `compressor`");
   if (options.order != 'C')
     throw Error(ErrorCode::invalid_argument, "v3 arrays have no order; put a transpose codec into `codecs`");
+  std::vector<CodecSpec> chain = options.codecs ? *options.codecs : std::vector<CodecSpec>{codecs::zstd(0)};
+  if (!options.shards.empty()) chain = {codecs::sharding(options.chunks, std::move(chain))};
   const ArraySpec chunk{metadata.data_type, first_chunk_shape(metadata), metadata.fill_value};
-  metadata.codecs = complete_chain(options.codecs ? *options.codecs : std::vector<CodecSpec>{codecs::zstd(0)},
-                                   chunk, options.metadata);
+  metadata.codecs = complete_chain(std::move(chain), chunk, options.metadata);
 }
 
 void set_dimension_names(ArrayMetadata& metadata, const CreateOptions& options) {
@@ -119,12 +141,19 @@ ArrayMetadata make_metadata(const CreateOptions& options) {
   metadata.shape = options.shape;
   metadata.data_type = options.data_type.type;
   metadata.attributes = options.attributes;
-  metadata.chunk_grid =
-      options.chunk_grid
-          ? *options.chunk_grid
-          : ChunkGrid::regular(options.chunks.empty() ? default_chunks(options.shape, metadata.data_type)
-                                                      : options.chunks);
   const bool v2 = options.format == ZarrFormat::v2;
+  if (!options.shards.empty() && (v2 || options.chunks.empty() || options.chunk_grid))
+    throw Error(ErrorCode::invalid_argument,
+                v2 ? "v2 arrays have no shards"
+                   : "shards need `chunks`, the shape of the chunks in them, and no `chunk_grid`");
+  if (options.chunk_grid) {
+    metadata.chunk_grid = *options.chunk_grid;
+  } else if (!options.shards.empty()) {
+    metadata.chunk_grid = ChunkGrid::regular(options.shards);
+  } else {
+    metadata.chunk_grid = ChunkGrid::regular(
+        options.chunks.empty() ? default_chunks(options.shape, metadata.data_type) : options.chunks);
+  }
   metadata.chunk_key_encoding = options.chunk_key_encoding.value_or(
       v2 ? ChunkKeyEncoding{ChunkKeyEncoding::Kind::v2, '.'} : ChunkKeyEncoding{});
   if (!options.fill_value) {

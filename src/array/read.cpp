@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "array/pieces.hpp"
+#include "array/rounds.hpp"
 #include "array/transfer.hpp"
 
 namespace zarrive {
@@ -9,95 +10,153 @@ namespace {
 
 class Reader {
  public:
-  Reader(const std::shared_ptr<Store>& store, const std::string& path,
-         const std::shared_ptr<const ArrayMetadata>& metadata, const CodecChain& chain,
-         const ResolvedSelection& selection, const ArrayView& output, const ReadOptions& options)
-      : store_(store),
-        path_(path),
-        metadata_(metadata),
-        chain_(chain),
+  Reader(const ArrayParts& array, const ResolvedSelection& selection, const ArrayView& output,
+         const ReadOptions& options)
+      : array_(array),
+        metadata_(*array.metadata),
         output_(output),
         options_(options),
-        pieces_(metadata, selection) {
-    converts_ = !(output.type == metadata->data_type);
-    annotates_ = store->capabilities().annotates;
+        pieces_(array.metadata, selection) {
+    converts_ = !(output.type == metadata_.data_type);
+    annotates_ = array.store->capabilities().annotates;
   }
 
   void run() {
-    for (std::uint64_t first = 0; first < pieces_.size(); first += kMaxBatch)
-      run_batch(first, std::min(kMaxBatch, pieces_.size() - first));
+    for (std::uint64_t first = 0; first < pieces_.size();) {
+      const std::uint64_t count = std::min(batch_size(first), pieces_.size() - first);
+      run_batch(first, count);
+      first += count;
+    }
   }
 
  private:
+  // Chunks of a batch. What a shard keeps while it is read grows with its inner chunks.
+  std::uint64_t batch_size(std::uint64_t first) const {
+    Piece piece;
+    pieces_.at(first, piece);
+    const auto inner = array_.chain->bind(piece.chunk_shape)->inner_chunk_shape();
+    if (!inner) return kMaxBatch;
+    std::uint64_t parts = 1;
+    for (std::size_t d = 0; d < inner->size(); ++d)
+      parts *= std::min<std::uint64_t>(ceil_divide(piece.chunk_shape[d], (*inner)[d]),
+                                       piece.part.is_points() ? piece.part.size()
+                                                              : piece.part.dimensions()[d].count);
+    return std::max<std::uint64_t>(1, kMaxBatch / std::max<std::uint64_t>(1, parts));
+  }
+
   void run_batch(std::uint64_t first, std::uint64_t count) {
     std::vector<Context> contexts(count);
-    std::vector<GetRequest> requests(count);
+    std::vector<std::shared_ptr<const BoundChain>> chains(count);  // partial decodes refer to them
+    std::vector<RoundItem> items(count);
     Piece piece;
     for (std::uint64_t i = 0; i < count; ++i) {
       pieces_.at(first + i, piece);
-      requests[i].key = join_key(path_, metadata_->chunk_key_encoding.key(piece.chunk));
-      contexts[i] = pieces_.context(piece, requests[i].key, path_);
-      add_destination(piece, contexts[i]);
-      if (annotates_) store_->annotate(contexts[i]);
-      requests[i].context = &contexts[i];
+      RoundItem& item = items[i];
+      Context& context = contexts[i];
+      item.key = join_key(array_.path, metadata_.chunk_key_encoding.key(piece.chunk));
+      context = pieces_.context(piece, item.key, array_.path);
+      context.verify_checksums = options_.verify_checksums;
+      chains[i] = i > 0 && chains[i - 1]->decoded().shape == piece.chunk_shape
+                      ? chains[i - 1]
+                      : array_.chain->bind(piece.chunk_shape);
+      const BoundChain& chain = *chains[i];
+      add_destination(piece, chain, context);
+      if (annotates_) array_.store->annotate(context);
+      item.context = &context;
+      if (!piece.covers)
+        item.begin = [this, n = first + i, &chain, &context](auto memo) {
+          return begin(n, chain, context, std::move(memo));
+        };
+      item.whole = [this, n = first + i, &chain, &context](GetResult&& result) {
+        place(n, chain, context, result);
+      };
+      item.missing = [this, n = first + i](PartialDecode*) { place_fill(n); };
     }
-    GetOptions options;
-    options.stop = options_.stop;
-    options.max_concurrency = options_.max_concurrency;
-    options.max_bytes_in_flight = options_.max_bytes_in_flight;
-    store_->get(
-        requests,
-        [&](std::size_t i, GetResult&& result) {
-          with_place({store_->name(), path_, *contexts[i].key},
-                     [&] { place(first + i, contexts[i], std::move(result)); });
-        },
-        options);
+    RoundOptions options;
+    options.get.stop = options_.stop;
+    options.get.max_concurrency = options_.max_concurrency;
+    options.get.max_bytes_in_flight = options_.max_bytes_in_flight;
+    options.coalesce_gap = options_.coalesce_gap;
+    options.coalesce_limit = options_.coalesce_limit;
+    with_place({{}, array_.path, {}}, [&] { run_rounds(*array_.store, *array_.memos, items, options); });
   }
 
   // Encoded bytes that are the chunk itself may go straight to their place.
-  void add_destination(const Piece& piece, Context& context) const {
-    const auto chain = chain_.bind(piece.chunk_shape);
+  void add_destination(const Piece& piece, const BoundChain& chain, Context& context) const {
     context.prototype = options_.prototype.value_or(Prototype{});
-    context.expected_size = chain->encoded_size();
-    if (!piece.whole || converts_ || !chain->is_memory_layout()) return;
+    context.expected_size = chain.encoded_size();
+    if (!piece.whole || converts_ || !chain.is_memory_layout()) return;
     ArrayView part = piece.part.of_output(output_);
     if (part.is_contiguous()) context.destination = std::move(part);
   }
 
-  // One chunk has arrived.
-  void place(std::uint64_t i, const Context& context, GetResult&& result) const {
+  // A decode from part of the chunk's bytes, where the codecs can do that.
+  std::unique_ptr<PartialDecode> begin(std::uint64_t i, const BoundChain& chain, const Context& context,
+                                       std::shared_ptr<const PartialMemo> memo) const {
     Piece piece;
     pieces_.at(i, piece);
-    if (result.status == GetStatus::error) result.rethrow();
-    if (result.status == GetStatus::missing) {
-      // Converted only now: a fill value such as NaN is in nobody's way while every chunk is there.
-      fill_places(piece.part, output_, converts_ ? converted_fill(output_.type) : metadata_->fill_value);
-      return;
+    if (!converts_) return chain.decode_partial({piece.part, output_, std::move(memo)}, context);
+    auto decode = std::make_unique<ConvertedPart>(*this, piece.part, chain);
+    if (!decode->begin(context, std::move(memo))) return nullptr;
+    return decode;
+  }
+
+  // A partial decode into memory of the array's own type, converted when it is done.
+  class ConvertedPart final : public PartialDecode {
+   public:
+    ConvertedPart(const Reader& reader, ChunkPart part, const BoundChain& chain)
+        : reader_(reader), part_(std::move(part)), chain_(chain) {}
+    bool begin(const Context& context, std::shared_ptr<const PartialMemo> memo) {
+      own_ = scratch_chunk(chain_.decoded().type, part_.extents());
+      decode_ = chain_.decode_partial({part_.to_own_output(), own_.view(), std::move(memo)}, context);
+      return decode_ != nullptr;
     }
-    const auto chain = chain_.bind(piece.chunk_shape);
+    std::vector<WantedBytes> wanted() override {
+      std::vector<WantedBytes> out = decode_->wanted();
+      if (out.empty()) gather(own_.view(), part_.from_own_output(), reader_.output_);
+      return out;
+    }
+    void receive(std::size_t i, const Buffer& bytes, std::optional<std::uint64_t> value_size) override {
+      decode_->receive(i, bytes, value_size);
+    }
+    std::shared_ptr<const PartialMemo> memo() const override { return decode_->memo(); }
+
+   private:
+    const Reader& reader_;
+    const ChunkPart part_;
+    const BoundChain& chain_;
+    NDArray own_;
+    std::unique_ptr<PartialDecode> decode_;
+  };
+
+  // A whole chunk has arrived.
+  void place(std::uint64_t i, const BoundChain& chain, const Context& context,
+             const GetResult& result) const {
+    Piece piece;
+    pieces_.at(i, piece);
     if (result.placed) {
-      chain->finish_in_place(piece.part.of_output(output_));
-    } else if (piece.whole && !converts_) {
-      chain->decode(result.value(), piece.part.of_output(output_), context);
+      chain.finish_in_place(piece.part.of_output(output_));
     } else {
-      chain->check_encoded_size(result.value().size());
-      NDArray chunk = scratch_chunk(metadata_->data_type, piece.chunk_shape);
-      chain->decode(result.value(), chunk.view(), context);
-      gather(chunk.view(), piece.part, output_);
+      chain.decode_part(result.value(), piece.part, output_, context);
     }
   }
 
+  void place_fill(std::uint64_t i) const {
+    Piece piece;
+    pieces_.at(i, piece);
+    // Converted only now: a fill value such as NaN is in nobody's way while every chunk is there.
+    fill_places(piece.part, output_, converts_ ? converted_fill(output_.type) : metadata_.fill_value);
+  }
+
   FillValue converted_fill(const DataType& type) const {
-    const FillValue& fill = metadata_->fill_value;
+    const FillValue& fill = metadata_.fill_value;
     std::vector<std::byte> bytes(type.item_size());
     convert_elements(fill.type(), fill.bytes().data(), 0, type, bytes.data(), 0, 1);
     return FillValue::from_bytes(type, bytes);
   }
 
-  const std::shared_ptr<Store>& store_;
-  const std::string& path_;
-  const std::shared_ptr<const ArrayMetadata>& metadata_;
-  const CodecChain& chain_;
+  const ArrayParts array_;
+  const ArrayMetadata& metadata_;
   const ArrayView output_;
   const ReadOptions& options_;
   const Pieces pieces_;
@@ -107,14 +166,13 @@ class Reader {
 
 }  // namespace
 
-void run_read(const std::shared_ptr<Store>& store, const std::string& path,
-              const std::shared_ptr<const ArrayMetadata>& metadata, const CodecChain& chain,
-              const Selection& selection, const ArrayView& destination, const ReadOptions& options) {
-  const ResolvedSelection resolved = resolve(selection, metadata->shape);
-  check_transfer({Transfer::read, destination, options.convert}, selection, resolved, *metadata);
+void run_read(const ArrayParts& array, const Selection& selection, const ArrayView& destination,
+              const ReadOptions& options) {
+  const ResolvedSelection resolved = resolve(selection, array.metadata->shape);
+  check_transfer({Transfer::read, destination, options.convert}, selection, resolved, *array.metadata);
   if (resolved.empty()) return;
-  Reader(store, path, metadata, chain, resolved,
-         with_dropped_dimensions(with_type_of(destination, *metadata), resolved), options)
+  Reader(array, resolved, with_dropped_dimensions(with_type_of(destination, *array.metadata), resolved),
+         options)
       .run();
 }
 

@@ -1,19 +1,27 @@
 // Reads and writes of one array: the plan, its batch, and what happens to each chunk.
 #pragma once
 
+#include "array/memo_cache.hpp"
 #include "zarrive/array.hpp"
 
 namespace zarrive {
 
+// What a read or write needs of an array.
+struct ArrayParts {
+  std::shared_ptr<Store> store = {};
+  std::string path = {};
+  std::shared_ptr<const ArrayMetadata> metadata = {};
+  const CodecChain* chain = nullptr;
+  MemoCache* memos = nullptr;
+};
+
 // `destination` has the result shape of `selection`. See Array::read_into.
-void run_read(const std::shared_ptr<Store>& store, const std::string& path,
-              const std::shared_ptr<const ArrayMetadata>& metadata, const CodecChain& chain,
-              const Selection& selection, const ArrayView& destination, const ReadOptions& options);
+void run_read(const ArrayParts& array, const Selection& selection, const ArrayView& destination,
+              const ReadOptions& options);
 
 // `source` has the result shape of `selection`. See Array::write.
-void run_write(const std::shared_ptr<Store>& store, const std::string& path,
-               const std::shared_ptr<const ArrayMetadata>& metadata, const CodecChain& chain,
-               const Selection& selection, const ArrayView& source, const WriteOptions& options);
+void run_write(const ArrayParts& array, const Selection& selection, const ArrayView& source,
+               const WriteOptions& options);
 
 // The caller's side of a read or write.
 struct Transfer {

@@ -3,6 +3,7 @@
 
 #include "array/chunk_locks.hpp"
 #include "array/pieces.hpp"
+#include "array/rounds.hpp"
 #include "array/transfer.hpp"
 
 namespace zarrive {
@@ -10,19 +11,17 @@ namespace {
 
 class Writer {
  public:
-  Writer(const std::shared_ptr<Store>& store, const std::string& path,
-         const std::shared_ptr<const ArrayMetadata>& metadata, const CodecChain& chain,
-         const ResolvedSelection& selection, const ArrayView& source, const WriteOptions& options)
-      : store_(store),
-        path_(path),
-        metadata_(metadata),
-        chain_(chain),
+  Writer(const ArrayParts& array, const ResolvedSelection& selection, const ArrayView& source,
+         const WriteOptions& options)
+      : array_(array),
+        metadata_(*array.metadata),
         source_(source),
         options_(options),
-        pieces_(metadata, selection) {
-    annotates_ = store->capabilities().annotates;
+        pieces_(array.metadata, selection) {
+    annotates_ = array.store->capabilities().annotates;
+    converts_ = !(source.type == metadata_.data_type);
     // A v2 null fill reads as zeros here but as anything elsewhere: such chunks are always stored.
-    may_elide_ = !options.write_empty_chunks && !metadata->fill_value.is_undefined();
+    may_elide_ = !options.write_empty_chunks && !metadata_.fill_value.is_undefined();
   }
 
   void run() {
@@ -30,16 +29,19 @@ class Writer {
   }
 
  private:
+  struct Work {
+    std::uint64_t piece = 0;
+    std::string key = {};
+    Context context = {};
+    std::shared_ptr<const BoundChain> chain = {};
+    bool partial = false;
+    std::optional<Buffer> merged = {};  // of partial ones: the new encoded chunk; nothing when it is all fill
+    NDArray converted = {};             // of partial ones: our part in the array's type, when that is another
+  };
+
   // As many pieces as fit the bounds; returns their number.
   std::uint64_t run_window(std::uint64_t first) {
-    struct Work {
-      Context context;
-      bool partial = false;
-      std::optional<Buffer> merged =
-          {};  // of partial ones: the new encoded chunk; nothing when it is all fill
-    };
     std::vector<Work> work;
-    std::vector<std::string> keys;
     std::uint64_t held = 0;
     Piece piece;
     for (std::uint64_t i = first; i < pieces_.size() && work.size() < kMaxBatch; ++i) {
@@ -49,122 +51,140 @@ class Writer {
         if (held > options_.max_bytes_in_flight && !work.empty()) break;
       }
       Work item;
-      keys.push_back(join_key(path_, metadata_->chunk_key_encoding.key(piece.chunk)));
-      item.context = pieces_.context(piece, keys.back(), path_);
+      item.piece = i;
+      item.key = join_key(array_.path, metadata_.chunk_key_encoding.key(piece.chunk));
+      item.context = pieces_.context(piece, item.key, array_.path);
       item.context.prototype = Prototype{};
-      item.context.expected_size = chain_.bind(piece.chunk_shape)->encoded_size();
+      item.chain = array_.chain->bind(piece.chunk_shape);
+      item.context.expected_size = item.chain->encoded_size();
+      item.context.write_empty_chunks = !may_elide_;
+      item.context.shard_order = options_.shard_order;
       item.partial = !piece.covers;
-      if (annotates_) store_->annotate(item.context);
+      if (annotates_) array_.store->annotate(item.context);
       work.push_back(std::move(item));
     }
     // Within this process nobody else writes these chunks until we are done, so that no part of another write is lost.
-    const ChunkLocks::Held locks = ChunkLocks::global().acquire(*store_, keys);
+    std::vector<std::string> keys;
+    for (const Work& item : work) keys.push_back(item.key);
+    const ChunkLocks::Held locks = ChunkLocks::global().acquire(*array_.store, keys);
+    read_partial(work);
+    write_all(work);
+    return work.size();
+  }
 
-    std::vector<GetRequest> gets;
-    std::vector<std::size_t> got;  // index into work
-    for (std::size_t i = 0; i < work.size(); ++i) {
-      if (!work[i].partial) continue;
-      GetRequest request;
-      request.key = keys[i];
-      request.context = &work[i].context;
-      gets.push_back(std::move(request));
-      got.push_back(i);
+  // Reads what partial writes keep, and puts our part in.
+  void read_partial(std::vector<Work>& work) const {
+    std::vector<RoundItem> items;
+    for (Work& item : work) {
+      if (!item.partial) continue;
+      RoundItem round;
+      round.key = item.key;
+      round.context = &item.context;
+      round.begin = [this, &item](auto memo) { return begin(item, std::move(memo)); };
+      round.whole = [this, &item](GetResult&& result) { item.merged = merge(item, &result); };
+      round.missing = [this, &item](PartialDecode* encode) {
+        item.merged = encode ? static_cast<PartialEncode*>(encode)->finish() : merge(item, nullptr);
+      };
+      round.done = [&item](PartialDecode& encode) {
+        item.merged = static_cast<PartialEncode&>(encode).finish();
+      };
+      items.push_back(std::move(round));
     }
-    if (!gets.empty()) {
-      GetOptions options;
-      options.stop = options_.stop;
-      options.max_concurrency = options_.max_concurrency;
-      options.max_bytes_in_flight = options_.max_bytes_in_flight;
-      store_->get(
-          gets,
-          [&](std::size_t g, GetResult&& result) {
-            Work& item = work[got[g]];
-            with_place(place_of(keys[got[g]]),
-                       [&] { item.merged = merge(first + got[g], item.context, std::move(result)); });
-          },
-          options);
-    }
+    if (items.empty()) return;
+    RoundOptions options;
+    options.get.stop = options_.stop;
+    options.get.max_concurrency = options_.max_concurrency;
+    options.get.max_bytes_in_flight = options_.max_bytes_in_flight;
+    with_place({{}, array_.path, {}}, [&] { run_rounds(*array_.store, *array_.memos, items, options); });
+  }
 
+  void write_all(std::vector<Work>& work) const {
     std::vector<SetRequest> sets(work.size());
     for (std::size_t i = 0; i < work.size(); ++i) {
-      sets[i].key = keys[i];
-      sets[i].context = &work[i].context;
-      sets[i].produce = [&, i, n = first + i]() -> std::optional<Buffer> {
-        Work& item = work[i];
+      Work& item = work[i];
+      sets[i].key = item.key;
+      sets[i].context = &item.context;
+      sets[i].produce = [this, &item]() -> std::optional<Buffer> {
         if (item.partial) return std::exchange(item.merged, std::nullopt);
-        return with_place(place_of(keys[i]), [&] { return encode_covered(n, item.context); });
+        return with_place({array_.store->name(), array_.path, item.key}, [&] { return encode_covered(item); });
       };
     }
     SetOptions options;
     options.stop = options_.stop;
     options.max_concurrency = options_.max_concurrency;
     options.max_bytes_in_flight = options_.max_bytes_in_flight;
-    store_->set(sets, options);
-    return work.size();
+    array_.store->set(sets, options);
   }
-
-  ErrorPlace place_of(const std::string& key) const { return {store_->name(), path_, key}; }
 
   std::uint64_t decoded_size(const Piece& piece) const {
-    return multiply(element_count(piece.chunk_shape), metadata_->data_type.item_size(), "a chunk");
+    return multiply(element_count(piece.chunk_shape), metadata_.data_type.item_size(), "a chunk");
   }
 
-  // The stored chunk (or fill) with our part put in, encoded.
-  std::optional<Buffer> merge(std::uint64_t i, const Context& context, GetResult&& result) const {
-    if (result.status == GetStatus::error) result.rethrow();
+  // A change of the encoded chunk that leaves most of its bytes alone, where the codecs can do that.
+  std::unique_ptr<PartialDecode> begin(Work& item, std::shared_ptr<const PartialMemo> memo) const {
     Piece piece;
-    pieces_.at(i, piece);
-    const auto chain = chain_.bind(piece.chunk_shape);
-    if (result.status == GetStatus::found) chain->check_encoded_size(result.value().size());
-    NDArray chunk = scratch_chunk(metadata_->data_type, piece.chunk_shape);
-    if (result.status == GetStatus::missing) {
-      fill(chunk.view(), metadata_->fill_value);
+    pieces_.at(item.piece, piece);
+    const BoundChain& chain = *item.chain;
+    if (!converts_) return chain.encode_partial({piece.part, source_, std::move(memo)}, item.context);
+    item.converted = scratch_chunk(metadata_.data_type, piece.part.extents());
+    const ChunkPart own = piece.part.to_own_output();
+    auto encode = chain.encode_partial({own, item.converted.view(), std::move(memo)}, item.context);
+    if (encode) scatter(source_, piece.part.from_own_output(), item.converted.view());
+    return encode;
+  }
+
+  // The stored chunk (or fill, when there is none) with our part put in, encoded.
+  std::optional<Buffer> merge(const Work& item, const GetResult* stored) const {
+    Piece piece;
+    pieces_.at(item.piece, piece);
+    const BoundChain& chain = *item.chain;
+    if (stored) chain.check_encoded_size(stored->value().size());
+    NDArray chunk = scratch_chunk(metadata_.data_type, piece.chunk_shape);
+    if (stored) {
+      chain.decode(stored->value(), chunk.view(), item.context);
     } else {
-      chain->decode(result.value(), chunk.view(), context);
+      fill(chunk.view(), metadata_.fill_value);
     }
     scatter(source_, piece.part, chunk.view());
-    if (may_elide_ && all_equal(chunk.view(), metadata_->fill_value)) return std::nullopt;
-    return chain->encode(chunk.view(), context);
+    if (may_elide_ && all_equal(chunk.view(), metadata_.fill_value)) return std::nullopt;
+    return chain.encode(chunk.view(), item.context);
   }
 
   // A chunk that our part covers: nothing of what is stored matters.
-  std::optional<Buffer> encode_covered(std::uint64_t i, const Context& context) const {
+  std::optional<Buffer> encode_covered(const Work& item) const {
     Piece piece;
-    pieces_.at(i, piece);
-    const auto chain = chain_.bind(piece.chunk_shape);
-    if (piece.whole && source_.type == metadata_->data_type) {
+    pieces_.at(item.piece, piece);
+    const BoundChain& chain = *item.chain;
+    if (piece.whole && !converts_) {
       const ArrayView part = piece.part.of_output(source_);
-      if (may_elide_ && all_equal(part, metadata_->fill_value)) return std::nullopt;
-      return chain->encode(part, context);
+      if (may_elide_ && all_equal(part, metadata_.fill_value)) return std::nullopt;
+      return chain.encode(part, item.context);
     }
-    NDArray chunk = scratch_chunk(metadata_->data_type, piece.chunk_shape);
-    if (!piece.whole) fill(chunk.view(), metadata_->fill_value);  // also past the array's end
+    NDArray chunk = scratch_chunk(metadata_.data_type, piece.chunk_shape);
+    if (!piece.whole) fill(chunk.view(), metadata_.fill_value);  // also past the array's end
     scatter(source_, piece.part, chunk.view());
-    if (may_elide_ && all_equal(chunk.view(), metadata_->fill_value)) return std::nullopt;
-    return chain->encode(chunk.view(), context);
+    if (may_elide_ && all_equal(chunk.view(), metadata_.fill_value)) return std::nullopt;
+    return chain.encode(chunk.view(), item.context);
   }
 
-  const std::shared_ptr<Store>& store_;
-  const std::string& path_;
-  const std::shared_ptr<const ArrayMetadata>& metadata_;
-  const CodecChain& chain_;
+  const ArrayParts array_;
+  const ArrayMetadata& metadata_;
   const ArrayView source_;
   const WriteOptions& options_;
   const Pieces pieces_;
   bool annotates_ = false;
+  bool converts_ = false;
   bool may_elide_ = false;
 };
 
 }  // namespace
 
-void run_write(const std::shared_ptr<Store>& store, const std::string& path,
-               const std::shared_ptr<const ArrayMetadata>& metadata, const CodecChain& chain,
-               const Selection& selection, const ArrayView& source, const WriteOptions& options) {
-  const ResolvedSelection resolved = resolve(selection, metadata->shape);
-  check_transfer({Transfer::write, source, options.convert}, selection, resolved, *metadata);
+void run_write(const ArrayParts& array, const Selection& selection, const ArrayView& source,
+               const WriteOptions& options) {
+  const ResolvedSelection resolved = resolve(selection, array.metadata->shape);
+  check_transfer({Transfer::write, source, options.convert}, selection, resolved, *array.metadata);
   if (resolved.empty()) return;
-  Writer(store, path, metadata, chain, resolved,
-         with_dropped_dimensions(with_type_of(source, *metadata), resolved), options)
+  Writer(array, resolved, with_dropped_dimensions(with_type_of(source, *array.metadata), resolved), options)
       .run();
 }
 

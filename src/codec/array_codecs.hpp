@@ -30,6 +30,7 @@ std::shared_ptr<Codec> make_vlen_bytes(const CodecSpec& spec, const CodecOptions
 std::shared_ptr<Codec> make_vlen_array(const CodecSpec& spec, const CodecOptions& options);
 std::shared_ptr<Codec> make_json2(const CodecSpec& spec, const CodecOptions& options);
 std::shared_ptr<Codec> make_msgpack2(const CodecSpec& spec, const CodecOptions& options);
+std::shared_ptr<Codec> make_sharding(const CodecSpec& spec, const CodecOptions& options);
 std::shared_ptr<Codec> make_zfp(const CodecSpec& spec, const CodecOptions& options);
 std::shared_ptr<Codec> make_zfpy(const CodecSpec& spec, const CodecOptions& options);
 

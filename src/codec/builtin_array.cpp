@@ -45,6 +45,7 @@ void add_builtin_array_codecs(CodecRegistry& registry) {
   add_codec(registry, v3, "cast_value", aa, make_cast_value);
   add_codec(registry, v3, "bytes", ab, make_bytes);
   add_codec(registry, v3, "packbits", ab, make_packbits);
+  add_codec(registry, v3, "sharding_indexed", ab, make_sharding);
   registry.add_alias(v3, "endian", "bytes");
   registry.add_alias(v3, "numcodecs.bitround", "bitround");
   registry.add_alias(v3, "https://codec.zarrs.dev/array_to_array/bitround", "bitround");
@@ -86,9 +87,6 @@ void add_builtin_array_codecs(CodecRegistry& registry) {
   registry.add_alias(v3, "https://codec.zarrs.dev/array_to_bytes/zfp", "zfp");
   registry.add_v2_alias("numcodecs.zfpy", "zfpy");
   registry.add_v2_alias("https://codec.zarrs.dev/array_to_bytes/zfpy", "zfpy");
-
-  // Known, and refused by name.
-  add_refused(registry, v3, "sharding_indexed", ab, "not yet supported");
 }
 
 }  // namespace zarrive

@@ -14,11 +14,15 @@ std::shared_ptr<const ArrayToArrayCodec> ArrayToArrayCodec::bind(const ArraySpec
 }
 ArraySpec ArrayToArrayCodec::encoded_spec(const ArraySpec& decoded) const { return decoded; }
 std::optional<ArrayView> ArrayToArrayCodec::view_as_encoded(const ArrayView&) const { return std::nullopt; }
+std::optional<std::vector<std::size_t>> ArrayToArrayCodec::transposition(std::size_t) const {
+  return std::nullopt;
+}
 
 std::shared_ptr<const ArrayToBytesCodec> ArrayToBytesCodec::bind(const ArraySpec&) const {
   return std::static_pointer_cast<const ArrayToBytesCodec>(shared_from_this());
 }
 std::optional<std::uint64_t> ArrayToBytesCodec::encoded_size(const ArraySpec&) const { return std::nullopt; }
+std::optional<Shape> ArrayToBytesCodec::inner_chunk_shape() const { return std::nullopt; }
 bool ArrayToBytesCodec::is_memory_layout(const ArraySpec&) const { return false; }
 void ArrayToBytesCodec::finish_in_place(const ArrayView&) const {
   throw Error(ErrorCode::internal,
@@ -38,10 +42,11 @@ std::shared_ptr<const BytesToBytesCodec> BytesToBytesCodec::bind(const BytesSpec
   return std::static_pointer_cast<const BytesToBytesCodec>(shared_from_this());
 }
 std::optional<std::uint64_t> BytesToBytesCodec::encoded_size(std::uint64_t) const { return std::nullopt; }
+bool BytesToBytesCodec::can_decode_ranges(const Context&) const { return false; }
 std::unique_ptr<PartialDecode> BytesToBytesCodec::decode_ranges(std::vector<ByteRange>, RangeSink,
                                                                 std::optional<std::uint64_t>,
                                                                 const Context&) const {
-  return nullptr;
+  throw Error(ErrorCode::internal, "codec '" + name() + "' cannot decode ranges");
 }
 std::optional<std::span<const std::byte>> BytesToBytesCodec::decode_view(std::span<const std::byte>,
                                                                          const Context&) const {

@@ -43,6 +43,21 @@ CodecSpec crc32c() { return make("crc32c"); }
 CodecSpec vlen_utf8() { return make("vlen-utf8"); }
 CodecSpec vlen_bytes() { return make("vlen-bytes"); }
 
+CodecSpec sharding(std::vector<std::uint64_t> chunk_shape, std::vector<CodecSpec> codecs,
+                   std::vector<CodecSpec> index_codecs, std::string index_location) {
+  const auto list = [](const std::vector<CodecSpec>& specs) {
+    JsonArray array;
+    for (const CodecSpec& spec : specs) array.push_back(to_json(spec));
+    return array;
+  };
+  JsonArray edges;
+  for (const std::uint64_t edge : chunk_shape) edges.emplace_back(edge);
+  return make("sharding_indexed", {{"chunk_shape", std::move(edges)},
+                                   {"codecs", list(codecs)},
+                                   {"index_codecs", list(index_codecs)},
+                                   {"index_location", std::move(index_location)}});
+}
+
 CodecSpec completed(CodecSpec spec, std::size_t item_size) {
   if (spec.name != "blosc") return spec;
   if (!spec.configuration.contains("typesize")) spec.configuration.set("typesize", item_size);

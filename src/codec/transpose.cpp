@@ -40,6 +40,9 @@ class TransposeCodec final : public ArrayToArrayCodec {
     copy(encoded, view(decoded));
   }
   std::optional<ArrayView> view_as_encoded(const ArrayView& decoded) const override { return view(decoded); }
+  std::optional<std::vector<std::size_t>> transposition(std::size_t ndim) const override {
+    return order_for(ndim);
+  }
 
  private:
   ArrayView view(const ArrayView& decoded) const { return decoded.transposed(order_for(decoded.ndim())); }

@@ -1,6 +1,8 @@
 #include "zarrive/chunk_part.hpp"
 
 #include <algorithm>
+#include <numeric>
+#include <utility>
 
 #include "zarrive/error.hpp"
 
@@ -116,6 +118,77 @@ ArrayView ChunkPart::of_output(const ArrayView& output) const {
     out.shape[d] = part.count;
   }
   return out;
+}
+
+ArrayView ChunkPart::of_output_in_chunk_order(const ArrayView& output) const {
+  ArrayView out = of_output(output);
+  for (std::size_t d = 0; d < dimensions_.size(); ++d) {
+    if (dimensions_[d].step > 0 || dimensions_[d].count == 0) continue;
+    out.data += static_cast<std::int64_t>(dimensions_[d].count - 1) * out.strides[d];
+    out.strides[d] = -out.strides[d];
+  }
+  return out;
+}
+
+Shape ChunkPart::extents() const {
+  if (points_) return {point_count_};
+  Shape shape;
+  for (const PartDimension& d : dimensions_) shape.push_back(d.count);
+  return shape;
+}
+
+namespace {
+
+// 0, 1, 2, ...
+std::shared_ptr<const std::vector<std::uint64_t>> counting(std::uint64_t count) {
+  auto numbers = std::make_shared<std::vector<std::uint64_t>>(static_cast<std::size_t>(count));
+  std::iota(numbers->begin(), numbers->end(), std::uint64_t{0});
+  return numbers;
+}
+
+}  // namespace
+
+ChunkPart ChunkPart::to_own_output() const {
+  ChunkPart part = *this;
+  for (PartDimension& d : part.dimensions_) {
+    d.output_start = 0;
+    d.outputs = nullptr;
+  }
+  if (points_) {
+    const auto places = counting(point_count_);
+    part.point_outputs_ = places->data();
+    part.owner_ = std::make_shared<std::pair<std::shared_ptr<const void>, std::shared_ptr<const void>>>(
+        owner_, places);
+  }
+  return part;
+}
+
+ChunkPart ChunkPart::from_own_output() const {
+  if (points_) {
+    const auto positions = counting(point_count_);
+    PartDimension d;
+    d.count = point_count_;
+    d.positions = positions->data();
+    return points({d}, point_outputs_, point_count_,
+                  std::make_shared<std::pair<std::shared_ptr<const void>, std::shared_ptr<const void>>>(
+                      owner_, positions));
+  }
+  ChunkPart part = *this;
+  for (PartDimension& d : part.dimensions_) {
+    if (d.outputs != nullptr) {
+      // A list of places needs a list of positions.
+      const auto positions = counting(d.count);
+      d.positions = positions->data();
+      part.owner_ = std::make_shared<std::pair<std::shared_ptr<const void>, std::shared_ptr<const void>>>(
+          part.owner_, positions);
+    } else {
+      d.positions = nullptr;
+    }
+    d.origin = 0;
+    d.start = 0;
+    d.step = 1;
+  }
+  return part;
 }
 
 void gather(const ArrayView& chunk, const ChunkPart& part, const ArrayView& output) {

@@ -81,6 +81,9 @@ void read_storage_transformers(const Json* value, JsonObject& extra_members, con
   extra_members.set("storage_transformers", *value);
 }
 
+
+}  // namespace
+
 // zarr-python leaves out an empty configuration, except of the codecs for variable lengths.
 Json to_json(const CodecSpec& codec) {
   JsonObject object{{"name", codec.name}};
@@ -90,8 +93,6 @@ Json to_json(const CodecSpec& codec) {
   if (!codec.must_understand) object.set("must_understand", false);
   return object;
 }
-
-}  // namespace
 
 ArrayMetadata ArrayMetadata::from_v3(const Json& document, const MetadataOptions& options) {
   const Warn warn = warner(options);

@@ -135,14 +135,20 @@ std::vector<Buffer> read_ranges(int fd, std::uint64_t start, std::uint64_t size,
   };
   std::vector<Part> parts;
   parts.reserve(request.ranges.size());
+  std::vector<Buffer> values(request.ranges.size());
   for (std::size_t i = 0; i < request.ranges.size(); ++i) {
     const ByteRange::Resolved at = request.ranges[i].resolve(size);
-    if (at.length > 0) parts.push_back({at.offset, at.length, i});
+    if (at.length == 0) continue;
+    if (i < request.destinations.size() && request.destinations[i].size() == at.length) {
+      read_exactly(fd, request.destinations[i], start + at.offset);
+      values[i] = Buffer::borrow(request.destinations[i]);
+      continue;
+    }
+    parts.push_back({at.offset, at.length, i});
   }
   std::stable_sort(parts.begin(), parts.end(),
                    [](const Part& a, const Part& b) { return a.offset < b.offset; });
 
-  std::vector<Buffer> values(request.ranges.size());
   std::uint64_t total = 0;
   for (std::size_t first = 0; first < parts.size();) {
     const std::uint64_t begin = parts[first].offset;

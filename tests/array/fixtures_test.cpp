@@ -16,9 +16,9 @@
 namespace zarrive {
 namespace {
 
-// What is refused by name until it exists (sharding), or for good (pickle and the like), with the word that the error must have.
+// What is refused by name (pickle and the like), with the word that the error must have.
 const std::vector<std::string>& refused_names() {
-  static const std::vector<std::string> names = {"sharding_indexed", "imagecodecs_tiff", "pcodec",
+  static const std::vector<std::string> names = {"imagecodecs_tiff", "pcodec",
                                                  "optional",         "zarrs.",           "codec.zarrs.dev",
                                                  "n5_default",       "numcodecs.pcodec"};
   return names;
