@@ -153,6 +153,11 @@ class ZARRIVE_API Array {
   void erase_chunk(std::span<const std::uint64_t> index);
   bool chunk_exists(std::span<const std::uint64_t> index) const;
   std::string chunk_key(std::span<const std::uint64_t> index) const;  // store key, below the store's root
+  // Of an array with shards: the shape of the chunks in them; nullopt without.
+  std::optional<Shape> inner_chunk_shape() const;
+  // A shard as a read-only store of its inner chunks, and at the same time as an array of its own ("zarr.json", "c/0/1", ...). A shard that
+  // is not stored has no chunks. Error(invalid_argument) when the array has no shards, Error(unsupported) when they are compressed as a whole.
+  std::shared_ptr<Store> open_shard(std::span<const std::uint64_t> index) const;
   // How many chunks are stored: counts keys of this array's chunks, by listing.
   std::uint64_t stored_chunk_count() const;
 

@@ -40,6 +40,10 @@ class ZARRIVE_API BoundChain {
   std::unique_ptr<PartialDecode> decode_partial(PartialRequest request, const Context& context) const;
   // Changes part of an encoded chunk; nullptr when the whole chunk has to be decoded for that.
   std::unique_ptr<PartialEncode> encode_partial(PartialRequest request, const Context& context) const;
+  // What the array-to-bytes codec sees of a chunk, that codec, and whether others come after it.
+  const ArraySpec& encoded_array() const noexcept { return encoded_array_; }
+  const std::shared_ptr<const ArrayToBytesCodec>& bytes_codec() const noexcept { return bytes_codec_; }
+  bool has_byte_codecs() const noexcept { return !byte_codecs_.empty(); }
   // Of a shard: the shape of its inner chunks, as dimensions of this chunk; nullopt when it has none.
   std::optional<Shape> inner_chunk_shape() const;
 

@@ -4,6 +4,7 @@
 
 #include "array/nodes.hpp"
 #include "array/transfer.hpp"
+#include "codec/shard_store.hpp"
 
 namespace zarrive {
 
@@ -178,6 +179,19 @@ void Array::erase_chunk(std::span<const std::uint64_t> index) { store_->erase(ch
 
 bool Array::chunk_exists(std::span<const std::uint64_t> index) const {
   return store_->exists(chunk_key(index));
+}
+
+std::optional<Shape> Array::inner_chunk_shape() const {
+  const ChunkGrid& grid = metadata_->chunk_grid;
+  return codec_chain().bind(grid.chunk_shape(Index(grid.ndim(), 0)))->inner_chunk_shape();
+}
+
+std::shared_ptr<Store> Array::open_shard(std::span<const std::uint64_t> index) const {
+  check_chunk_index(index);
+  return with_place({store_->name(), path_, {}}, [&] {
+    return std::make_shared<ShardStore>(store_, chunk_key(index),
+                                        codec_chain().bind(metadata_->chunk_grid.chunk_shape(index)));
+  });
 }
 
 std::uint64_t Array::stored_chunk_count() const {

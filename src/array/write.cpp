@@ -113,6 +113,7 @@ class Writer {
     options.stop = options_.stop;
     options.max_concurrency = options_.max_concurrency;
     options.max_bytes_in_flight = options_.max_bytes_in_flight;
+    for (const Work& item : work) array_.memos->drop(item.key);  // about a state that ends now
     array_.store->set(sets, options);
   }
 

@@ -21,6 +21,27 @@ std::string hexadecimal(std::uint32_t value) {
   return text;
 }
 
+// Ranges of a value without its checksum: the same ranges, moved behind a checksum at the start.
+class UncheckedRanges final : public PartialDecode {
+ public:
+  UncheckedRanges(std::vector<ByteRange> ranges, BytesToBytesCodec::RangeSink ready)
+      : ranges_(std::move(ranges)), ready_(std::move(ready)) {}
+  std::vector<WantedBytes> wanted() override {
+    std::vector<WantedBytes> out;
+    if (!std::exchange(asked_, true))
+      for (const ByteRange& range : ranges_) out.push_back({range, {}});
+    return out;
+  }
+  void receive(std::size_t i, const Buffer& bytes, std::optional<std::uint64_t>) override {
+    ready_(i, bytes);
+  }
+
+ private:
+  const std::vector<ByteRange> ranges_;
+  const BytesToBytesCodec::RangeSink ready_;
+  bool asked_ = false;
+};
+
 class Checksum final : public BytesToBytesCodec {
  public:
   Checksum(std::string kind, Function function, bool at_start)
@@ -61,6 +82,14 @@ class Checksum final : public BytesToBytesCodec {
   void decode(std::span<const std::byte> encoded, ByteOutput& decoded,
               const Context& context) const override {
     decoded.assign(*decode_view(encoded, context));
+  }
+
+  bool can_decode_ranges(const Context& context) const override { return !context.verify_checksums; }
+  std::unique_ptr<PartialDecode> decode_ranges(std::vector<ByteRange> ranges, RangeSink ready,
+                                               std::optional<std::uint64_t>, const Context&) const override {
+    if (at_start_)
+      for (ByteRange& range : ranges) range.offset += kSize;
+    return std::make_unique<UncheckedRanges>(std::move(ranges), std::move(ready));
   }
 
  private:

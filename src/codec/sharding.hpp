@@ -42,6 +42,7 @@ class ShardingCodec final : public ArrayToBytesCodec {
 
   // --- of a bound codec ---
   const std::shared_ptr<const BoundChain>& inner() const noexcept { return inner_; }
+  const std::vector<CodecSpec>& inner_codecs() const noexcept { return parameters_.codecs; }
   const ChunkGrid& grid() const noexcept { return grid_; }
   std::size_t inner_count() const noexcept { return inner_count_; }
   Index inner_index(std::size_t i) const;                           // in C order

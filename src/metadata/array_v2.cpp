@@ -59,7 +59,7 @@ char separator_of(const JsonObject& members, const MetadataOptions& options, con
   return value->as_string()[0];
 }
 
-Json to_json(const CodecSpec& codec) {
+Json v2_json(const CodecSpec& codec) {
   JsonObject object{{"id", codec.name}};
   for (const auto& [name, value] : codec.configuration) object.set(name, value);
   return object;
@@ -110,7 +110,7 @@ Json ArrayMetadata::to_v2_zarray() const {
     throw Error(ErrorCode::invalid_argument, "metadata of Zarr v3 has no .zarray document");
   validate();
   JsonArray filter_list;
-  for (const CodecSpec& filter : filters) filter_list.push_back(to_json(filter));
+  for (const CodecSpec& filter : filters) filter_list.push_back(v2_json(filter));
   return JsonObject{{"shape", list_of(shape)},
                     {"chunks", list_of(chunk_grid.chunk_shape())},
                     {"dtype", data_type.is_variable() ? Json("|O") : data_type.to_v2()},
@@ -118,7 +118,7 @@ Json ArrayMetadata::to_v2_zarray() const {
                     {"order", std::string(1, order)},
                     {"filters", filters.empty() ? Json() : Json(std::move(filter_list))},
                     {"dimension_separator", std::string(1, chunk_key_encoding.separator)},
-                    {"compressor", compressor ? to_json(*compressor) : Json()},
+                    {"compressor", compressor ? v2_json(*compressor) : Json()},
                     {"zarr_format", 2}};
 }
 

@@ -240,6 +240,36 @@ ChunkGrid random_rectilinear(Random& random, const Shape& shape) {
   return ChunkGrid::rectilinear(std::move(dimensions));
 }
 
+// Puts the chain into shards of the options' chunks, sometimes twice: the chunks then are the shards.
+void choose_sharding(Random& random, CreateOptions& options) {
+  std::vector<CodecSpec> chain = *options.codecs;
+  // A transposition may stay outside; inside, and for the shape of the inner chunks, dimensions are in its order.
+  std::vector<CodecSpec> outside;
+  std::vector<std::size_t> order(options.shape.size());
+  for (std::size_t d = 0; d < order.size(); ++d) order[d] = d;
+  if (!chain.empty() && chain[0].name == "transpose" && pick(random, 2)) {
+    for (std::size_t d = 0; d < order.size(); ++d)
+      order[d] = static_cast<std::size_t>(chain[0].configuration.find("order")->as_array()[d].to_uint64().value());
+    outside.push_back(chain[0]);
+    chain.erase(chain.begin());
+  }
+  Shape inner(order.size());
+  for (std::uint64_t& edge : inner) edge = 1 + pick(random, 3);
+  const std::vector<CodecSpec> index_codecs =
+      pick(random, 2) ? std::vector<CodecSpec>{codecs::bytes(), codecs::crc32c()}
+                      : std::vector<CodecSpec>{codecs::bytes(pick(random, 2) ? ByteOrder::big : ByteOrder::little)};
+  chain = {codecs::sharding(inner, chain, index_codecs, pick(random, 2) ? "end" : "start")};
+  Shape shard = inner;
+  for (int level = static_cast<int>(pick(random, 3)); level >= 0; --level) {
+    for (std::uint64_t& edge : shard) edge *= 1 + pick(random, 2);
+    if (level > 0 && pick(random, 2)) chain = {codecs::sharding(shard, chain, index_codecs)};
+  }
+  for (std::size_t d = 0; d < order.size(); ++d) options.chunks[order[d]] = shard[d];
+  if (pick(random, 8) == 0) chain.push_back(codecs::crc32c());
+  outside.insert(outside.end(), chain.begin(), chain.end());
+  options.codecs = outside;
+}
+
 CreateOptions random_array(Random& random, const DataType& type, ZarrFormat format) {
   CreateOptions options;
   options.format = format;
@@ -253,6 +283,7 @@ CreateOptions random_array(Random& random, const DataType& type, ZarrFormat form
   if (format == ZarrFormat::v3 && ndim > 0 && pick(random, 4) == 0)
     options.chunk_grid = random_rectilinear(random, options.shape);
   format == ZarrFormat::v2 ? choose_v2_codecs(random, options) : choose_v3_codecs(random, options);
+  if (format == ZarrFormat::v3 && !options.chunk_grid && pick(random, 2)) choose_sharding(random, options);
   return options;
 }
 
