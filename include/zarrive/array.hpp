@@ -213,8 +213,9 @@ struct OpenOptions {
 struct CreateOptions {
   Shape shape = {};
   DataTypeArgument data_type = {};
-  Shape chunks = {};                         // empty: chosen so that a chunk has about a mebibyte
-  Shape shards = {};  // v3: chunks are kept in shards of this shape, each edge a multiple of the chunk's; `codecs` are the chunks' own
+  Shape chunks = {};  // empty: chosen so that a chunk has about a mebibyte
+  Shape shards =
+      {};  // v3: chunks are kept in shards of this shape, each edge a multiple of the chunk's; `codecs` are the chunks' own
   std::optional<ChunkGrid> chunk_grid = {};  // instead of chunks, for rectilinear grids
   ZarrFormat format = ZarrFormat::v3;
   // v3. Without an array-to-bytes codec in it the usual one for the type is put in its place. Absent: as zarr-python 3 (zstd level 0).

@@ -70,7 +70,7 @@ class ZARRIVE_API ChunkPart {
   bool covers(std::span<const std::uint64_t> shape) const;
   // The same, in the chunk's own order: the output's part is the chunk.
   bool is_whole(std::span<const std::uint64_t> shape) const;
-  Box bounds() const;                        // the smallest box of the chunk that holds it; not of empty parts
+  Box bounds() const;  // the smallest box of the chunk that holds it; not of empty parts
   std::optional<Box> output_bounds() const;  // likewise in the output; nothing for points
 
   // The dimensions in another order, as a transposed chunk and output have them: ours order[i] becomes dimension i.

@@ -158,7 +158,8 @@ class ZARRIVE_API PartialEncode : public PartialDecode {
 // What a partial decode or encode is to do.
 struct PartialRequest {
   ChunkPart part = {};
-  ArrayView output = {};  // the memory of the whole read (or write); the part says where its elements are. Of the array's type
+  ArrayView output =
+      {};  // the memory of the whole read (or write); the part says where its elements are. Of the array's type
   std::shared_ptr<const PartialMemo> memo = {};  // of an earlier one, of the same state of the value
 };
 

@@ -22,7 +22,8 @@ ZARRIVE_API CodecSpec vlen_utf8();
 ZARRIVE_API CodecSpec vlen_bytes();
 
 // A shard of inner chunks, each encoded by `codecs` (a serialiser is put in where create_array completes it). index_location: "end" or "start".
-ZARRIVE_API CodecSpec sharding(std::vector<std::uint64_t> chunk_shape, std::vector<CodecSpec> codecs = {zstd(0)},
+ZARRIVE_API CodecSpec sharding(std::vector<std::uint64_t> chunk_shape,
+                               std::vector<CodecSpec> codecs = {zstd(0)},
                                std::vector<CodecSpec> index_codecs = {bytes(), crc32c()},
                                std::string index_location = "end");
 

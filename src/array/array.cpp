@@ -32,9 +32,7 @@ const CodecChain& Array::codec_chain() const {
   });
 }
 
-ArrayParts Array::parts() const {
-  return {store_, path_, metadata_, &codec_chain(), &chain_->memos};
-}
+ArrayParts Array::parts() const { return {store_, path_, metadata_, &codec_chain(), &chain_->memos}; }
 
 void Array::set_attributes(JsonObject attributes) {
   ArrayMetadata changed = *metadata_;
@@ -51,8 +49,7 @@ Shape Array::result_shape(const Selection& selection) const {
 
 void Array::read_into(const Selection& selection, const ArrayView& destination,
                       const ReadOptions& options) const {
-  with_place({store_->name(), path_, {}},
-             [&] { run_read(parts(), selection, destination, options); });
+  with_place({store_->name(), path_, {}}, [&] { run_read(parts(), selection, destination, options); });
 }
 
 NDArray Array::read_as(const DataType& type, const Selection& selection, const ReadOptions& options) const {
@@ -90,8 +87,7 @@ void Array::read_flat(const Selection& selection, const DataType& type, std::byt
 // --- writing ---
 
 void Array::write(const Selection& selection, const ArrayView& source, const WriteOptions& options) {
-  with_place({store_->name(), path_, {}},
-             [&] { run_write(parts(), selection, source, options); });
+  with_place({store_->name(), path_, {}}, [&] { run_write(parts(), selection, source, options); });
 }
 
 void Array::write_flat(const Selection& selection, const DataType& type, const std::byte* data,

@@ -81,7 +81,8 @@ void complete_inner(CodecSpec& spec, const Codec& made, const ArraySpec& shard,
   std::vector<CodecSpec> codecs;
   for (const Json& entry : inner->as_array()) codecs.push_back(configuration.codec(entry));
   JsonArray completed;
-  for (const CodecSpec& one : complete_chain(std::move(codecs), {shard.type, *inner_shape, shard.fill}, options))
+  for (const CodecSpec& one :
+       complete_chain(std::move(codecs), {shard.type, *inner_shape, shard.fill}, options))
     completed.push_back(to_json(one));
   spec.configuration.set("codecs", Json(std::move(completed)));
 }

@@ -21,8 +21,7 @@ ChunkPart part_of_array(const ResolvedSelection& selection) {
 }  // namespace
 
 Pieces::Pieces(std::shared_ptr<const ArrayMetadata> metadata, const ResolvedSelection& selection)
-    : metadata_(std::move(metadata)),
-      projection_(part_of_array(selection), cuts_of(metadata_->chunk_grid)) {}
+    : metadata_(std::move(metadata)), projection_(part_of_array(selection), cuts_of(metadata_->chunk_grid)) {}
 
 void Pieces::at(std::uint64_t i, Piece& out) const {
   projection_.at(i, out.chunk, out.part);

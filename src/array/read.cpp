@@ -38,9 +38,9 @@ class Reader {
     if (!inner) return kMaxBatch;
     std::uint64_t parts = 1;
     for (std::size_t d = 0; d < inner->size(); ++d)
-      parts *= std::min<std::uint64_t>(ceil_divide(piece.chunk_shape[d], (*inner)[d]),
-                                       piece.part.is_points() ? piece.part.size()
-                                                              : piece.part.dimensions()[d].count);
+      parts *= std::min<std::uint64_t>(
+          ceil_divide(piece.chunk_shape[d], (*inner)[d]),
+          piece.part.is_points() ? piece.part.size() : piece.part.dimensions()[d].count);
     return std::max<std::uint64_t>(1, kMaxBatch / std::max<std::uint64_t>(1, parts));
   }
 

@@ -234,9 +234,9 @@ class Rounds {
       for (const Part::Slice& slice : part.slices[r]) {
         const std::uint64_t from = std::min<std::uint64_t>(slice.offset, bytes.size());
         const std::uint64_t length = std::min<std::uint64_t>(slice.length, bytes.size() - from);
-        value.decode->receive(
-            slice.wanted, bytes.slice(static_cast<std::size_t>(from), static_cast<std::size_t>(length)),
-            result.total_size);
+        value.decode->receive(slice.wanted,
+                              bytes.slice(static_cast<std::size_t>(from), static_cast<std::size_t>(length)),
+                              result.total_size);
       }
     }
   }

@@ -106,7 +106,8 @@ class Writer {
       sets[i].context = &item.context;
       sets[i].produce = [this, &item]() -> std::optional<Buffer> {
         if (item.partial) return std::exchange(item.merged, std::nullopt);
-        return with_place({array_.store->name(), array_.path, item.key}, [&] { return encode_covered(item); });
+        return with_place({array_.store->name(), array_.path, item.key},
+                          [&] { return encode_covered(item); });
       };
     }
     SetOptions options;

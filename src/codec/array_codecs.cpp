@@ -33,9 +33,9 @@ void check_encoded_size(const Codec& codec, std::uint64_t found, std::uint64_t e
 
 void check_part(const Codec& codec, const ArraySpec& spec, const ChunkPart& part) {
   if (part.ndim() != spec.shape.size())
-    fail_codec(codec, ErrorCode::invalid_argument,
-               "a part of rank " + std::to_string(part.ndim()) + " of a chunk of shape " +
-                   to_string(spec.shape));
+    fail_codec(
+        codec, ErrorCode::invalid_argument,
+        "a part of rank " + std::to_string(part.ndim()) + " of a chunk of shape " + to_string(spec.shape));
   if (part.empty()) return;
   const Box bounds = part.bounds();
   for (std::size_t d = 0; d < spec.shape.size(); ++d)

@@ -84,7 +84,8 @@ std::unique_ptr<PartialDecode> BoundChain::decode_partial(PartialRequest request
   if (!seen_by_bytes_codec(request)) return nullptr;
   auto decode = bytes_codec_->decode_partial(std::move(request), encoded_array_, context);
   for (std::size_t i = 0; i < byte_codecs_.size(); ++i)
-    decode = std::make_unique<ThroughBytesCodec>(std::move(decode), *byte_codecs_[i], byte_sizes_[i], context);
+    decode =
+        std::make_unique<ThroughBytesCodec>(std::move(decode), *byte_codecs_[i], byte_sizes_[i], context);
   return decode;
 }
 
@@ -99,8 +100,7 @@ void BoundChain::decode_part(const Buffer& encoded, const ChunkPart& part, const
                              const Context& context) const {
   check_encoded_size(encoded.size());
   if (output.type == decoded_.type) {
-    if (part.covers(decoded_.shape))
-      return decode(encoded, part.of_output_in_chunk_order(output), context);
+    if (part.covers(decoded_.shape)) return decode(encoded, part.of_output_in_chunk_order(output), context);
     PartialRequest request{part, output, nullptr};
     if (auto decode = decode_partial(request, context)) return decode_from_memory(*decode, encoded, true);
     // A shard inside a compressed value: that is decoded whole, but not all of its inner chunks.

@@ -18,9 +18,9 @@ void decode_from_memory(PartialDecode& part, const Buffer& value, bool parallel)
         round.size(),
         [&](std::size_t i) {
           const ByteRange::Resolved at = cut_to(round[i].range, value.size());
-          part.receive(
-              i, value.slice(static_cast<std::size_t>(at.offset), static_cast<std::size_t>(at.length)),
-              value.size());
+          part.receive(i,
+                       value.slice(static_cast<std::size_t>(at.offset), static_cast<std::size_t>(at.length)),
+                       value.size());
         },
         {.max_concurrency = parallel ? std::size_t{0} : std::size_t{1}, .stop = {}});
   }

@@ -18,9 +18,10 @@ ShardStore::ShardStore(std::shared_ptr<Store> base, std::string key, std::shared
   if (!codec_)
     throw Error(ErrorCode::invalid_argument, "the chunk is no shard: its codecs have no 'sharding_indexed'");
   if (chain_->has_byte_codecs())
-    throw Error(ErrorCode::unsupported,
-                "the shard is encoded further by codecs after 'sharding_indexed', so its inner chunks do not lie "
-                "in the stored value");
+    throw Error(
+        ErrorCode::unsupported,
+        "the shard is encoded further by codecs after 'sharding_indexed', so its inner chunks do not lie "
+        "in the stored value");
 }
 
 std::string ShardStore::name() const { return base_->name() + "/" + key_; }
@@ -94,7 +95,8 @@ GetResult ShardStore::do_get_one(const GetRequest& request) {
   inner.key = key_;
   inner.context = request.context;
   inner.destinations = request.destinations;
-  for (const ByteRange& range : request.ranges.empty() ? std::vector<ByteRange>{ByteRange::all()} : request.ranges) {
+  for (const ByteRange& range :
+       request.ranges.empty() ? std::vector<ByteRange>{ByteRange::all()} : request.ranges) {
     const ByteRange::Resolved at = range.resolve(entry->nbytes);
     inner.ranges.push_back(ByteRange::range(entry->offset + at.offset, at.length));
   }

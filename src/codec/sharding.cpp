@@ -50,9 +50,8 @@ std::shared_ptr<const ArrayToBytesCodec> ShardingCodec::bind(const ArraySpec& de
   const DataType u64(TypeId::uint64);
   Shape index_shape = bound->grid_shape_;
   index_shape.push_back(2);
-  bound->index_ =
-      CodecChain::create(parameters_.index_codecs, u64, FillValue::zero(u64), parameters_.options)
-          .bind(index_shape);
+  bound->index_ = CodecChain::create(parameters_.index_codecs, u64, FillValue::zero(u64), parameters_.options)
+                      .bind(index_shape);
   if (!bound->index_->encoded_size())
     fail_codec(*this, ErrorCode::invalid_metadata,
                "'index_codecs' must make an index of a fixed size; leave compression out of them");
@@ -122,8 +121,8 @@ ShardIndex::Entry ShardingCodec::entry(const ShardIndex& index, std::size_t i) c
   const auto end = checked_add(entry.offset, entry.nbytes);
   if (!end) fail_inner(i, where + ", which ends behind 2^64");
   if (!parameters_.index_at_end && entry.nbytes > 0 && entry.offset < index_size_)
-    fail_inner(i, where + ", inside the index, which has the first " + std::to_string(index_size_) +
-                      " bytes");
+    fail_inner(i,
+               where + ", inside the index, which has the first " + std::to_string(index_size_) + " bytes");
   if (!index.shard_size) return entry;
   if (*end > *index.shard_size)
     fail_inner(i, where + ", the shard has " + std::to_string(*index.shard_size) + " bytes");
@@ -148,9 +147,9 @@ void ShardingCodec::naming_inner(std::size_t i, const std::function<void()>& bod
 
 // --- whole shards ---
 
-void ShardingCodec::for_each_inner(
-    std::size_t count, const std::function<std::size_t(std::size_t)>& number, const Context& shard,
-    const std::function<void(std::size_t, const Context&)>& body) const {
+void ShardingCodec::for_each_inner(std::size_t count, const std::function<std::size_t(std::size_t)>& number,
+                                   const Context& shard,
+                                   const std::function<void(std::size_t, const Context&)>& body) const {
   // Contexts are made once for a run of inner chunks: making one costs as much as decoding a small chunk.
   const std::size_t runs = std::min<std::size_t>(count, 16 * Executor::global().compute_threads());
   Executor::global().parallel_for(runs, [&](std::size_t run) {
@@ -212,9 +211,8 @@ Buffer ShardingCodec::assemble(std::vector<std::optional<Buffer>> chunks, const 
   std::vector<std::size_t> order(inner_count_);
   std::iota(order.begin(), order.end(), std::size_t{0});
   if (context.shard_order == ShardOrder::morton)
-    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-      return morton_less(inner_index(a), inner_index(b));
-    });
+    std::sort(order.begin(), order.end(),
+              [&](std::size_t a, std::size_t b) { return morton_less(inner_index(a), inner_index(b)); });
   ShardIndex index(inner_count_);
   std::uint64_t end = parameters_.index_at_end ? 0 : index_size_;
   for (const std::size_t i : order) {
@@ -222,8 +220,8 @@ Buffer ShardingCodec::assemble(std::vector<std::optional<Buffer>> chunks, const 
     index[i] = {end, chunks[i]->size()};
     end = add(end, chunks[i]->size(), "the size of a shard");
   }
-  const Buffer index_bytes = index_->encode(
-      ArrayView(index.data(), index_->decoded().type, index_->decoded().shape), Context{});
+  const Buffer index_bytes =
+      index_->encode(ArrayView(index.data(), index_->decoded().type, index_->decoded().shape), Context{});
   const std::uint64_t size = parameters_.index_at_end ? add(end, index_size_, "the size of a shard") : end;
   Buffer shard = allocate_encoded(static_cast<std::size_t>(size));
   std::memcpy(shard.mutable_data() + (parameters_.index_at_end ? end : 0), index_bytes.data(),

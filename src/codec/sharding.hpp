@@ -45,7 +45,7 @@ class ShardingCodec final : public ArrayToBytesCodec {
   const std::vector<CodecSpec>& inner_codecs() const noexcept { return parameters_.codecs; }
   const ChunkGrid& grid() const noexcept { return grid_; }
   std::size_t inner_count() const noexcept { return inner_count_; }
-  Index inner_index(std::size_t i) const;                           // in C order
+  Index inner_index(std::size_t i) const;                             // in C order
   std::size_t number_of(std::span<const std::uint64_t> index) const;  // the reverse
   ArrayView inner_view(const ArrayView& shard, std::size_t i) const;
   std::vector<DimensionCut> cuts() const;
@@ -66,7 +66,8 @@ class ShardingCodec final : public ArrayToBytesCodec {
   std::optional<Buffer> encode_inner(const ArrayView& chunk, const Context& context) const;
   // Calls body(i, context of inner chunk numbers[i]) for all of them, in parallel.
   void for_each_inner(std::size_t count, const std::function<std::size_t(std::size_t)>& number,
-                      const Context& shard, const std::function<void(std::size_t, const Context&)>& body) const;
+                      const Context& shard,
+                      const std::function<void(std::size_t, const Context&)>& body) const;
 
  private:
   const Parameters parameters_;

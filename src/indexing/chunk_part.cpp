@@ -157,8 +157,8 @@ ChunkPart ChunkPart::to_own_output() const {
   if (points_) {
     const auto places = counting(point_count_);
     part.point_outputs_ = places->data();
-    part.owner_ = std::make_shared<std::pair<std::shared_ptr<const void>, std::shared_ptr<const void>>>(
-        owner_, places);
+    part.owner_ =
+        std::make_shared<std::pair<std::shared_ptr<const void>, std::shared_ptr<const void>>>(owner_, places);
   }
   return part;
 }

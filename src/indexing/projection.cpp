@@ -34,8 +34,7 @@ std::vector<DimensionPiece> project_range(const PartDimension& range, const Dime
     done += piece.part.count;
     if (piece.part.count == 1) piece.part.step = 1;
     out.push_back(piece);
-    if (done < range.count)
-      position = down ? range.start - done * magnitude : range.start + done * magnitude;
+    if (done < range.count) position = down ? range.start - done * magnitude : range.start + done * magnitude;
   }
   return out;
 }

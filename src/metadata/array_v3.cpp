@@ -81,7 +81,6 @@ void read_storage_transformers(const Json* value, JsonObject& extra_members, con
   extra_members.set("storage_transformers", *value);
 }
 
-
 }  // namespace
 
 // zarr-python leaves out an empty configuration, except of the codecs for variable lengths.

@@ -18,9 +18,9 @@ namespace {
 
 // What is refused by name (pickle and the like), with the word that the error must have.
 const std::vector<std::string>& refused_names() {
-  static const std::vector<std::string> names = {"imagecodecs_tiff", "pcodec",
-                                                 "optional",         "zarrs.",           "codec.zarrs.dev",
-                                                 "n5_default",       "numcodecs.pcodec"};
+  static const std::vector<std::string> names = {"imagecodecs_tiff", "pcodec",          "optional",
+                                                 "zarrs.",           "codec.zarrs.dev", "n5_default",
+                                                 "numcodecs.pcodec"};
   return names;
 }
 

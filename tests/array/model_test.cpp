@@ -249,15 +249,17 @@ void choose_sharding(Random& random, CreateOptions& options) {
   for (std::size_t d = 0; d < order.size(); ++d) order[d] = d;
   if (!chain.empty() && chain[0].name == "transpose" && pick(random, 2)) {
     for (std::size_t d = 0; d < order.size(); ++d)
-      order[d] = static_cast<std::size_t>(chain[0].configuration.find("order")->as_array()[d].to_uint64().value());
+      order[d] =
+          static_cast<std::size_t>(chain[0].configuration.find("order")->as_array()[d].to_uint64().value());
     outside.push_back(chain[0]);
     chain.erase(chain.begin());
   }
   Shape inner(order.size());
   for (std::uint64_t& edge : inner) edge = 1 + pick(random, 3);
   const std::vector<CodecSpec> index_codecs =
-      pick(random, 2) ? std::vector<CodecSpec>{codecs::bytes(), codecs::crc32c()}
-                      : std::vector<CodecSpec>{codecs::bytes(pick(random, 2) ? ByteOrder::big : ByteOrder::little)};
+      pick(random, 2)
+          ? std::vector<CodecSpec>{codecs::bytes(), codecs::crc32c()}
+          : std::vector<CodecSpec>{codecs::bytes(pick(random, 2) ? ByteOrder::big : ByteOrder::little)};
   chain = {codecs::sharding(inner, chain, index_codecs, pick(random, 2) ? "end" : "start")};
   Shape shard = inner;
   for (int level = static_cast<int>(pick(random, 3)); level >= 0; --level) {

@@ -235,7 +235,8 @@ struct WitnessCodec final : BytesToBytesCodec {
     note(context);
     return Buffer::copy_of(decoded);
   }
-  void decode(std::span<const std::byte> encoded, ByteOutput& decoded, const Context& context) const override {
+  void decode(std::span<const std::byte> encoded, ByteOutput& decoded,
+              const Context& context) const override {
     note(context);
     decoded.assign(encoded);
   }
@@ -292,7 +293,8 @@ TEST(Shard, AsAStoreOfItsChunks) {
   CreateOptions plain;
   plain.shape = {4};
   plain.chunks = {2};
-  EXPECT_ERROR(create_array(c.store, "b", plain).open_shard(Index{0}), ErrorCode::invalid_argument, "no shard");
+  EXPECT_ERROR(create_array(c.store, "b", plain).open_shard(Index{0}), ErrorCode::invalid_argument,
+               "no shard");
 }
 
 TEST(Shard, OptionsThatDoNotFit) {

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "support/errors.hpp"
 #include "codec/partial.hpp"
+#include "support/errors.hpp"
 #include "zarrive/codec.hpp"
 
 namespace zarrive::testing {

@@ -68,7 +68,8 @@ TEST(Sharding, EveryFormWholeAndInParts) {
     const auto chain = chain_of(codecs, spec);
     for (int filled = 0; filled < 3; ++filled) {
       NDArray chunk = random_array(spec.type, spec.shape, random, true);
-      if (filled == 1) fill(chunk.view().box(Index{0, 0}, Shape{4, 12}), spec.fill);  // some inner chunks are empty
+      if (filled == 1)
+        fill(chunk.view().box(Index{0, 0}, Shape{4, 12}), spec.fill);  // some inner chunks are empty
       if (filled == 2) fill(chunk.view(), spec.fill);
       const Buffer encoded = chain->encode(chunk.view(), {});
       const NDArray back = NDArray::allocate(spec.type, spec.shape);
@@ -135,7 +136,8 @@ struct Toy {
     second.start = 2;
     second.count = 2;
     const Context context;
-    decode_from_memory(*chain->decode_partial({ChunkPart({second}), out.view(), nullptr}, context), bytes, false);
+    decode_from_memory(*chain->decode_partial({ChunkPart({second}), out.view(), nullptr}, context), bytes,
+                       false);
     return {out.span<std::uint16_t>().begin(), out.span<std::uint16_t>().end()};
   }
 };
@@ -158,9 +160,9 @@ TEST(Sharding, BrokenEntriesNameTheInnerChunk) {
     const char* what;
   };
   for (const char* location : {"end", "start"})
-    for (const Broken& broken : {Broken{kEmpty, 4, "for both"}, Broken{4, kEmpty, "for both"},
-                                 Broken{kEmpty - 2, 8, "behind 2^64"}, Broken{1000, 4, "the shard has"},
-                                 Broken{66, 400, "the shard has"}}) {
+    for (const Broken& broken :
+         {Broken{kEmpty, 4, "for both"}, Broken{4, kEmpty, "for both"}, Broken{kEmpty - 2, 8, "behind 2^64"},
+          Broken{1000, 4, "the shard has"}, Broken{66, 400, "the shard has"}}) {
       Toy toy(location);
       toy.set(1, broken.offset, broken.nbytes);
       EXPECT_ERROR(toy.decode(), ErrorCode::corrupt_chunk, broken.what);
@@ -189,14 +191,16 @@ TEST(Sharding, BrokenEntriesNameTheInnerChunk) {
 TEST(Sharding, EveryAlteredByteIsAnErrorOrADifferentValue) {
   std::mt19937_64 random(9);
   const ArraySpec spec = spec_of("uint16", {4, 4});
-  const auto chain = chain_of({codecs::sharding({2, 2}, {codecs::bytes(), codecs::zstd(1), codecs::crc32c()})}, spec);
+  const auto chain =
+      chain_of({codecs::sharding({2, 2}, {codecs::bytes(), codecs::zstd(1), codecs::crc32c()})}, spec);
   const NDArray chunk = random_array(spec.type, spec.shape, random, false);
   const Buffer encoded = chain->encode(chunk.view(), {});
   const NDArray back = NDArray::allocate(spec.type, spec.shape);
   for (std::size_t i = 0; i < encoded.size(); ++i) {
     Buffer altered = Buffer::copy_of(encoded.host_span());
     altered.mutable_data()[i] ^= std::byte{0x40};
-    EXPECT_ERROR(chain->decode(altered, back.view(), {}), ErrorCode::corrupt_chunk, "");  // all of it is checksummed
+    EXPECT_ERROR(chain->decode(altered, back.view(), {}), ErrorCode::corrupt_chunk,
+                 "");  // all of it is checksummed
   }
 }
 
@@ -207,12 +211,17 @@ TEST(Sharding, Configurations) {
     return chain_of({codec}, spec);
   };
   EXPECT_ERROR(with(R"({"codecs": []})"), ErrorCode::invalid_metadata, "'chunk_shape' is missing");
-  EXPECT_ERROR(with(R"({"chunk_shape": [0, 2], "codecs": ["bytes"]})"), ErrorCode::invalid_metadata, "positive");
-  EXPECT_ERROR(with(R"({"chunk_shape": [-1, 2], "codecs": ["bytes"]})"), ErrorCode::invalid_metadata, "positive");
-  EXPECT_ERROR(with(R"({"chunk_shape": [3, 2], "codecs": ["bytes"]})"), ErrorCode::invalid_metadata, "do not divide");
-  EXPECT_ERROR(with(R"({"chunk_shape": [2], "codecs": ["bytes"]})"), ErrorCode::invalid_metadata, "do not divide");
+  EXPECT_ERROR(with(R"({"chunk_shape": [0, 2], "codecs": ["bytes"]})"), ErrorCode::invalid_metadata,
+               "positive");
+  EXPECT_ERROR(with(R"({"chunk_shape": [-1, 2], "codecs": ["bytes"]})"), ErrorCode::invalid_metadata,
+               "positive");
+  EXPECT_ERROR(with(R"({"chunk_shape": [3, 2], "codecs": ["bytes"]})"), ErrorCode::invalid_metadata,
+               "do not divide");
+  EXPECT_ERROR(with(R"({"chunk_shape": [2], "codecs": ["bytes"]})"), ErrorCode::invalid_metadata,
+               "do not divide");
   EXPECT_ERROR(with(R"({"chunk_shape": [2, 2], "codecs": 5})"), ErrorCode::invalid_metadata, "no list");
-  EXPECT_ERROR(with(R"({"chunk_shape": [2, 2], "index_location": "middle"})"), ErrorCode::invalid_metadata, "index_location");
+  EXPECT_ERROR(with(R"({"chunk_shape": [2, 2], "index_location": "middle"})"), ErrorCode::invalid_metadata,
+               "index_location");
   // The usual codecs stand in for those that are missing, with a warning.
   std::vector<std::string> warnings;
   MetadataOptions options;
@@ -222,7 +231,8 @@ TEST(Sharding, Configurations) {
   CodecChain::create(codecs, spec.type, spec.fill, options);
   EXPECT_EQ(warnings.size(), 2u);
   options.strict = true;
-  EXPECT_ERROR(CodecChain::create(codecs, spec.type, spec.fill, options), ErrorCode::invalid_metadata, "missing");
+  EXPECT_ERROR(CodecChain::create(codecs, spec.type, spec.fill, options), ErrorCode::invalid_metadata,
+               "missing");
   // An index that no memory could hold is refused before anything is allocated.
   ArraySpec huge = spec_of("uint16", {std::uint64_t{1} << 40, std::uint64_t{1} << 40});
   EXPECT_ANY_THROW(chain_of({codecs::sharding({1, 1}, {codecs::bytes()})}, huge));

@@ -1,6 +1,5 @@
 #include "indexing/projection.hpp"
 
-
 #include <gtest/gtest.h>
 
 #include <map>
