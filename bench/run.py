@@ -255,7 +255,6 @@ def parse():
     parser.add_argument("--programs", type=Path, default=ROOT / "build/bin")
     parser.add_argument("--data", type=Path, default=os.environ.get("ZARRIVE_BENCH_DATA") or ROOT / "build-bench/data")
     parser.add_argument("--python", type=Path, default=ROOT / ".venv-bench/bin/python", help="that has the peers")
-    parser.add_argument("--no-shards", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--skip-without-peers", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--timeout", type=int, default=900, help="seconds for one run")
     parser.add_argument("--json", type=Path, help="where the figures go; default: bench.json beside the data")
@@ -284,7 +283,6 @@ def main():
         and (row.array == "-" or row.array in a.arrays)
         and not (row.cold and a.warm)
         and not (not row.cold and a.cold)
-        and not (a.no_shards and (row.sharded or row.array == "C"))
     ]
     a.data.mkdir(parents=True, exist_ok=True)
     needed = sorted({row.array for row in rows if row.array != "-"})

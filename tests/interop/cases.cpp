@@ -111,6 +111,15 @@ std::vector<CodecCase> v3_cases(const DataType& type) {
   chain("crc32c", {codecs::crc32c()});
   chain("transpose", {codecs::transpose({1, 0})});
   if (!type.is_variable() && type.swap_unit() > 1) chain("bytes big", {codecs::bytes(ByteOrder::big)});
+  // The last shard along the first dimension reaches past the array's end.
+  const CodecSpec little_index = codecs::bytes();
+  chain("sharded", {codecs::sharding({2, 5}, {codecs::zstd(1)})});
+  chain("sharded, index at start",
+        {codecs::sharding({2, 1}, {codecs::gzip(1)}, {little_index, codecs::crc32c()}, "start")});
+  chain("sharded, big-endian index", {codecs::sharding({4, 1}, {}, {codecs::bytes(ByteOrder::big)})});
+  chain("sharded twice", {codecs::sharding({2, 5}, {codecs::sharding({1, 5}, {codecs::crc32c()})})});
+  chain("sharded, transposed",
+        {codecs::transpose({1, 0}), codecs::sharding({1, 1}, {codecs::transpose({1, 0}), codecs::zstd(1)})});
   for (CodecSpec& codec : numcodecs_byte_codecs(type))
     chain("numcodecs." + codec.name, {spec("numcodecs." + codec.name, codec.configuration)});
   for (CodecSpec& filter : numcodecs_filters(type, ZarrFormat::v3))
