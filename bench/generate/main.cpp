@@ -14,7 +14,6 @@
 #include <thread>
 #include <vector>
 
-#include "support/sharding_spec.hpp"
 #include "support/workload.hpp"
 #include "zarrive/array.hpp"
 #include "zarrive/codecs.hpp"
@@ -50,9 +49,8 @@ zarrive::CreateOptions options_of(const Recipe& recipe) {
       break;
   }
   if (recipe.inner != 0)
-    options.codecs = {
-        bench::sharding_spec(recipe.inner, {bench::codec_json("bytes", {{"endian", "little"}}),
-                                            bench::codec_json("zstd", {{"level", 0}, {"checksum", false}})})};
+    options.codecs = {zarrive::codecs::sharding({recipe.inner, recipe.inner, recipe.inner},
+                                                {zarrive::codecs::bytes(), zarrive::codecs::zstd(0)})};
   return options;
 }
 

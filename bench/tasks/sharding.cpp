@@ -3,7 +3,6 @@
 // the edge, not the chunks. The values are ours, modulo 256, for a sum over zeros would check nothing.
 #include <numeric>
 
-#include "support/sharding_spec.hpp"
 #include "tasks/tasks.hpp"
 #include "zarrive/codecs.hpp"
 #include "zarrive/memory_store.hpp"
@@ -22,7 +21,8 @@ zarrive::CreateOptions options_of(const Arguments& arguments, std::uint64_t edge
     return options;
   }
   options.chunks = options.shape;
-  options.codecs = {sharding_spec(arguments.chunk, {codec_json("bytes")})};
+  options.codecs = {zarrive::codecs::sharding({arguments.chunk, arguments.chunk, arguments.chunk},
+                                              {zarrive::codecs::bytes(zarrive::ByteOrder::none)})};
   return options;
 }
 
