@@ -81,7 +81,10 @@ class TypedArray {
   std::span<T> span_;
 };
 
+class BlockRange;  // zarrive/blocks.hpp
+struct BlockOptions;
 struct ArrayParts;
+class MemoCache;
 
 class ZARRIVE_API Array {
  public:
@@ -122,7 +125,14 @@ class ZARRIVE_API Array {
     destination.resize(static_cast<std::size_t>(element_count(result_shape(selection))));
     read_into(selection, std::span<T>(destination), options);
   }
+  // What a selection means for this array; block selections and fields too. Errors as resolve() has them.
+  ResolvedSelection resolve(const Selection& selection) const;
   Shape result_shape(const Selection& selection) const;
+  DataType result_type(const Selection& selection) const;  // the array's, unless the selection names fields
+
+  // The selection chunk by chunk, with read-ahead: for (auto& block : array.blocks(selection)). See zarrive/blocks.hpp.
+  BlockRange blocks(const Selection& selection = {}) const;
+  BlockRange blocks(const Selection& selection, const BlockOptions& options) const;
 
   // --- writing ---
   void write(const Selection& selection, const ArrayView& source, const WriteOptions& options = {});
@@ -141,6 +151,29 @@ class ZARRIVE_API Array {
   }
   // One element everywhere; `value` is in fill-value JSON form.
   void write_value(const Selection& selection, const Json& value, const WriteOptions& options = {});
+
+  // --- other shapes. Other Array objects of the same array keep the shape they were opened with ---
+  // Gives every dimension a new length, and writes the metadata. Elements that come anew are fill; those that fall outside are gone: chunks
+  // outside are erased, and in chunks that reach outside the elements there are set to fill, so that they do not come back when the array grows
+  // again. Costs what there is of such chunks. A rectilinear dimension that becomes too short gets one more chunk for what is missing.
+  void resize(Shape shape, const WriteOptions& options = {});
+  // Adds `source` behind the end along `axis` (negative: counted from the last dimension); its other lengths are those of the array.
+  // Gives the new shape. The metadata is written last: readers see all of the new elements or none. Not for several writers at a time.
+  Shape append(const ArrayView& source, std::ptrdiff_t axis = 0, const WriteOptions& options = {});
+  template <class T>
+  Shape append(const TypedArray<T>& source, std::ptrdiff_t axis = 0, const WriteOptions& options = {}) {
+    return append(source.view(), axis, options);
+  }
+  // As many whole steps along the axis as the elements make, in C order.
+  template <class T>
+  Shape append(std::span<const T> source, std::ptrdiff_t axis = 0, const WriteOptions& options = {}) {
+    return append_flat(data_type_of<T>(), reinterpret_cast<const std::byte*>(source.data()), source.size(),
+                       axis, options);
+  }
+  template <class T>
+  Shape append(const std::vector<T>& source, std::ptrdiff_t axis = 0, const WriteOptions& options = {}) {
+    return append(std::span<const T>(source), axis, options);
+  }
 
   // --- whole chunks, by grid index ---
   // The full chunk, also past the array's end; fill when it is not stored. Error(out_of_bounds) for an index outside the grid.
@@ -165,7 +198,12 @@ class ZARRIVE_API Array {
   const CodecChain& codec_chain() const;
 
  private:
+  friend class ShapeCut;
   ArrayParts parts() const;
+  MemoCache& memos() const;
+  ArrayMetadata with_shape(const Shape& shape) const;
+  Shape append_flat(const DataType& type, const std::byte* data, std::size_t count, std::ptrdiff_t axis,
+                    const WriteOptions& options);
   NDArray read_as(const DataType& type, const Selection& selection, const ReadOptions& options) const;
   void read_flat(const Selection& selection, const DataType& type, std::byte* data, std::size_t count,
                  const ReadOptions& options) const;

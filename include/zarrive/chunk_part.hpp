@@ -51,24 +51,29 @@ class ZARRIVE_API ChunkPart {
   explicit ChunkPart(std::vector<PartDimension> dimensions, std::shared_ptr<const void> owner = {})
       : dimensions_(std::move(dimensions)), owner_(std::move(owner)) {}
   // Points: every dimension is a list of `count` positions, which go together one by one; point i goes to element outputs[i] of
-  // the output seen as one dimension.
+  // the output seen as one dimension, or to element output_start + i when `outputs` is null.
   static ChunkPart points(std::vector<PartDimension> dimensions, const std::uint64_t* outputs,
-                          std::uint64_t count, std::shared_ptr<const void> owner);
+                          std::uint64_t count, std::shared_ptr<const void> owner,
+                          std::uint64_t output_start = 0);
   // All of a chunk, to the same places.
   static ChunkPart all_of(std::span<const std::uint64_t> shape);
 
   const std::vector<PartDimension>& dimensions() const noexcept { return dimensions_; }
   std::size_t ndim() const noexcept { return dimensions_.size(); }
   bool is_points() const noexcept { return points_; }
-  const std::uint64_t* point_outputs() const noexcept { return point_outputs_; }
+  // Place of point i in the output seen as one dimension.
+  std::uint64_t point_place(std::uint64_t i) const noexcept {
+    return point_outputs_ != nullptr ? point_outputs_[i] : point_output_start_ + i;
+  }
+  const std::uint64_t* point_outputs() const noexcept { return point_outputs_; }  // null: consecutive places
   const std::shared_ptr<const void>& owner() const noexcept { return owner_; }
 
   std::uint64_t size() const;  // elements
   bool empty() const;
   bool is_ranges() const;  // every dimension is a range: part and output are strided views
-  // Every element of a chunk with this extent, each once, in any order.
+  // Every element of a chunk with this extent, in any order; lists and points may have some of them more than once.
   bool covers(std::span<const std::uint64_t> shape) const;
-  // The same, in the chunk's own order: the output's part is the chunk.
+  // Each once, in the chunk's own order: the output's part is the chunk.
   bool is_whole(std::span<const std::uint64_t> shape) const;
   Box bounds() const;  // the smallest box of the chunk that holds it; not of empty parts
   std::optional<Box> output_bounds() const;  // likewise in the output; nothing for points
@@ -92,6 +97,7 @@ class ZARRIVE_API ChunkPart {
   std::vector<PartDimension> dimensions_;
   bool points_ = false;
   const std::uint64_t* point_outputs_ = nullptr;
+  std::uint64_t point_output_start_ = 0;
   std::uint64_t point_count_ = 0;
   std::shared_ptr<const void> owner_;
 };

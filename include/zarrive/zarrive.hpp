@@ -2,6 +2,7 @@
 #pragma once
 
 #include "zarrive/array.hpp"
+#include "zarrive/blocks.hpp"
 #include "zarrive/checked.hpp"
 #include "zarrive/chunk_grid.hpp"
 #include "zarrive/chunk_key_encoding.hpp"

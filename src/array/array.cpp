@@ -3,6 +3,7 @@
 #include <mutex>
 
 #include "array/nodes.hpp"
+#include "array/resolve.hpp"
 #include "array/transfer.hpp"
 #include "codec/shard_store.hpp"
 
@@ -32,6 +33,8 @@ const CodecChain& Array::codec_chain() const {
   });
 }
 
+MemoCache& Array::memos() const { return chain_->memos; }
+
 ArrayParts Array::parts() const { return {store_, path_, metadata_, &codec_chain(), &chain_->memos}; }
 
 void Array::set_attributes(JsonObject attributes) {
@@ -43,8 +46,15 @@ void Array::set_attributes(JsonObject attributes) {
 
 // --- reading ---
 
-Shape Array::result_shape(const Selection& selection) const {
-  return resolve(selection, metadata_->shape).result_shape();
+Shape Array::result_shape(const Selection& selection) const { return resolve(selection).result_shape(); }
+
+ResolvedSelection Array::resolve(const Selection& selection) const {
+  return with_place({store_->name(), path_, {}}, [&] { return zarrive::resolve(selection, *metadata_); });
+}
+
+DataType Array::result_type(const Selection& selection) const {
+  return with_place({store_->name(), path_, {}},
+                    [&] { return selected_type(selection, metadata_->data_type); });
 }
 
 void Array::read_into(const Selection& selection, const ArrayView& destination,
@@ -62,7 +72,7 @@ NDArray Array::read_as(const DataType& type, const Selection& selection, const R
 }
 
 NDArray Array::read(const Selection& selection, const ReadOptions& options) const {
-  return read_as(metadata_->data_type, selection, options);
+  return read_as(result_type(selection), selection, options);
 }
 
 namespace {
@@ -96,11 +106,11 @@ void Array::write_flat(const Selection& selection, const DataType& type, const s
 }
 
 void Array::write_value(const Selection& selection, const Json& value, const WriteOptions& options) {
-  NDArray element = NDArray::allocate(metadata_->data_type, {});
-  element_from_json(metadata_->data_type, value, element.view().data);
+  const DataType type = result_type(selection);
+  NDArray element = NDArray::allocate(type, {});
+  element_from_json(type, value, element.view().data);
   const Shape shape = result_shape(selection);
-  write(selection, ArrayView(element.view().data, metadata_->data_type, shape, Strides(shape.size(), 0)),
-        options);
+  write(selection, ArrayView(element.view().data, type, shape, Strides(shape.size(), 0)), options);
 }
 
 // --- whole chunks ---

@@ -7,15 +7,30 @@ namespace {
 
 // The selection as a part of the whole array.
 ChunkPart part_of_array(const ResolvedSelection& selection) {
+  // What keeps the lists alive.
+  auto lists = std::make_shared<std::vector<std::shared_ptr<const std::uint64_t[]>>>();
   std::vector<PartDimension> dimensions;
-  for (const ResolvedDimension& d : selection.dimensions) {
-    PartDimension part;
-    part.start = d.start;
-    part.step = d.step;
-    part.count = d.count;
-    dimensions.push_back(part);
+  if (const auto& points = selection.points) {
+    *lists = points->coordinates;
+    for (const auto& positions : points->coordinates) {
+      PartDimension& part = dimensions.emplace_back();
+      part.positions = positions.get();
+      part.count = points->count;
+    }
+    return ChunkPart::points(std::move(dimensions), nullptr, points->count, std::move(lists));
   }
-  return ChunkPart(std::move(dimensions));
+  for (const ResolvedDimension& d : selection.dimensions) {
+    PartDimension& part = dimensions.emplace_back();
+    part.count = d.count;
+    if (d.is_list()) {
+      part.positions = d.positions.get();
+      lists->push_back(d.positions);
+    } else {
+      part.start = d.start;
+      part.step = d.step;
+    }
+  }
+  return ChunkPart(std::move(dimensions), lists->empty() ? nullptr : std::move(lists));
 }
 
 }  // namespace
@@ -51,6 +66,7 @@ Context Pieces::context(const Piece& piece, std::string key, const std::string& 
 
 ArrayView with_dropped_dimensions(const ArrayView& view, const ResolvedSelection& selection) {
   ArrayView out = view;
+  if (selection.points) return out;
   out.shape.clear();
   out.strides.clear();
   std::size_t kept = 0;

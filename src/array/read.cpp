@@ -1,7 +1,9 @@
 // The way of a read: pieces, one batch with a context for each, decoding of each chunk as it arrives.
 #include <algorithm>
 
+#include "array/caller.hpp"
 #include "array/pieces.hpp"
+#include "array/resolve.hpp"
 #include "array/rounds.hpp"
 #include "array/transfer.hpp"
 
@@ -10,14 +12,13 @@ namespace {
 
 class Reader {
  public:
-  Reader(const ArrayParts& array, const ResolvedSelection& selection, const ArrayView& output,
+  Reader(const ArrayParts& array, const ResolvedSelection& selection, Caller caller,
          const ReadOptions& options)
       : array_(array),
         metadata_(*array.metadata),
-        output_(output),
+        caller_(std::move(caller)),
         options_(options),
         pieces_(array.metadata, selection) {
-    converts_ = !(output.type == metadata_.data_type);
     annotates_ = array.store->capabilities().annotates;
   }
 
@@ -85,8 +86,8 @@ class Reader {
   void add_destination(const Piece& piece, const BoundChain& chain, Context& context) const {
     context.prototype = options_.prototype.value_or(Prototype{});
     context.expected_size = chain.encoded_size();
-    if (!piece.whole || converts_ || !chain.is_memory_layout()) return;
-    ArrayView part = piece.part.of_output(output_);
+    if (!piece.whole || !caller_.same_elements() || !chain.is_memory_layout()) return;
+    ArrayView part = piece.part.of_output(caller_.view());
     if (part.is_contiguous()) context.destination = std::move(part);
   }
 
@@ -95,16 +96,17 @@ class Reader {
                                        std::shared_ptr<const PartialMemo> memo) const {
     Piece piece;
     pieces_.at(i, piece);
-    if (!converts_) return chain.decode_partial({piece.part, output_, std::move(memo)}, context);
-    auto decode = std::make_unique<ConvertedPart>(*this, piece.part, chain);
+    if (caller_.same_elements())
+      return chain.decode_partial({piece.part, caller_.view(), std::move(memo)}, context);
+    auto decode = std::make_unique<OwnPart>(*this, piece.part, chain);
     if (!decode->begin(context, std::move(memo))) return nullptr;
     return decode;
   }
 
-  // A partial decode into memory of the array's own type, converted when it is done.
-  class ConvertedPart final : public PartialDecode {
+  // A partial decode into memory of the array's own type; when it is done, the caller gets what it wants of it.
+  class OwnPart final : public PartialDecode {
    public:
-    ConvertedPart(const Reader& reader, ChunkPart part, const BoundChain& chain)
+    OwnPart(const Reader& reader, ChunkPart part, const BoundChain& chain)
         : reader_(reader), part_(std::move(part)), chain_(chain) {}
     bool begin(const Context& context, std::shared_ptr<const PartialMemo> memo) {
       own_ = scratch_chunk(chain_.decoded().type, part_.extents());
@@ -113,7 +115,7 @@ class Reader {
     }
     std::vector<WantedBytes> wanted() override {
       std::vector<WantedBytes> out = decode_->wanted();
-      if (out.empty()) gather(own_.view(), part_.from_own_output(), reader_.output_);
+      if (out.empty()) reader_.caller_.gather(own_.view(), part_.from_own_output());
       return out;
     }
     void receive(std::size_t i, const Buffer& bytes, std::optional<std::uint64_t> value_size) override {
@@ -135,32 +137,27 @@ class Reader {
     Piece piece;
     pieces_.at(i, piece);
     if (result.placed) {
-      chain.finish_in_place(piece.part.of_output(output_));
+      chain.finish_in_place(piece.part.of_output(caller_.view()));
+    } else if (caller_.whole_elements()) {
+      chain.decode_part(result.value(), piece.part, caller_.view(), context);
     } else {
-      chain.decode_part(result.value(), piece.part, output_, context);
+      const NDArray own = scratch_chunk(chain.decoded().type, piece.part.extents());
+      chain.decode_part(result.value(), piece.part.to_own_output(), own.view(), context);
+      caller_.gather(own.view(), piece.part.from_own_output());
     }
   }
 
   void place_fill(std::uint64_t i) const {
     Piece piece;
     pieces_.at(i, piece);
-    // Converted only now: a fill value such as NaN is in nobody's way while every chunk is there.
-    fill_places(piece.part, output_, converts_ ? converted_fill(output_.type) : metadata_.fill_value);
-  }
-
-  FillValue converted_fill(const DataType& type) const {
-    const FillValue& fill = metadata_.fill_value;
-    std::vector<std::byte> bytes(type.item_size());
-    convert_elements(fill.type(), fill.bytes().data(), 0, type, bytes.data(), 0, 1);
-    return FillValue::from_bytes(type, bytes);
+    caller_.fill(piece.part, metadata_.fill_value);
   }
 
   const ArrayParts array_;
   const ArrayMetadata& metadata_;
-  const ArrayView output_;
+  const Caller caller_;
   const ReadOptions& options_;
   const Pieces pieces_;
-  bool converts_ = false;
   bool annotates_ = false;
 };
 
@@ -168,12 +165,10 @@ class Reader {
 
 void run_read(const ArrayParts& array, const Selection& selection, const ArrayView& destination,
               const ReadOptions& options) {
-  const ResolvedSelection resolved = resolve(selection, array.metadata->shape);
+  const ResolvedSelection resolved = resolve(selection, *array.metadata);
   check_transfer({Transfer::read, destination, options.convert}, selection, resolved, *array.metadata);
   if (resolved.empty()) return;
-  Reader(array, resolved, with_dropped_dimensions(with_type_of(destination, *array.metadata), resolved),
-         options)
-      .run();
+  Reader(array, resolved, Caller(*array.metadata, selection, resolved, destination), options).run();
 }
 
 }  // namespace zarrive

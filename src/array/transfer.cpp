@@ -1,15 +1,11 @@
 #include "array/transfer.hpp"
 
-#include <algorithm>
+#include "array/resolve.hpp"
 
 namespace zarrive {
 
 void check_transfer(const Transfer& transfer, const Selection& selection, const ResolvedSelection& resolved,
                     const ArrayMetadata& metadata) {
-  if (resolved.points || !selection.field_names().empty() ||
-      std::any_of(resolved.dimensions.begin(), resolved.dimensions.end(),
-                  [](const ResolvedDimension& d) { return d.is_list(); }))
-    throw Error(ErrorCode::unsupported, "only basic selections are read and written so far");
   const bool reading = transfer.direction == Transfer::read;
   const std::string what = reading ? "the destination" : "the source";
   const ArrayView& view = transfer.view;
@@ -21,19 +17,17 @@ void check_transfer(const Transfer& transfer, const Selection& selection, const 
     throw Error(ErrorCode::unsupported, std::string(reading ? "reading into " : "writing from ") +
                                             view.space.name() +
                                             " needs the GPU part, which this build does not have");
-  if (view.type == metadata.data_type) return;
-  const std::string types =
-      what + " has data type " + view.type.name() + ", the array " + metadata.data_type.name();
-  if (!(reading ? can_convert(metadata.data_type, view.type) : can_convert(view.type, metadata.data_type)))
+  const DataType selected = selected_type(selection, metadata.data_type);
+  if (view.type == selected) return;
+  const std::string types = what + " has data type " + view.type.name() + ", " +
+                            (selection.field_names().empty() ? "the array " : "the selected fields ") +
+                            selected.name();
+  const bool struct_of_fields = !selection.field_names().empty() && !selection.is_single_field();
+  if (struct_of_fields || !(reading ? can_convert(selected, view.type) : can_convert(view.type, selected)))
     throw Error(ErrorCode::invalid_argument, types + ", which does not convert");
   if (!transfer.convert)
     throw Error(ErrorCode::invalid_argument,
                 types + "; set " + (reading ? "ReadOptions" : "WriteOptions") + "::convert to convert");
-}
-
-ArrayView with_type_of(ArrayView view, const ArrayMetadata& metadata) {
-  if (view.type == metadata.data_type) view.type = metadata.data_type;
-  return view;
 }
 
 NDArray scratch_chunk(const DataType& type, const Shape& shape) {

@@ -46,9 +46,6 @@ decltype(auto) with_place(const ErrorPlace& place, Function&& function) {
   }
 }
 
-// The view with the array's own type when it is an equal one: byte orders that types remember are the array's business.
-ArrayView with_type_of(ArrayView view, const ArrayMetadata& metadata);
-
 // Elements of a chunk in reused memory.
 NDArray scratch_chunk(const DataType& type, const Shape& shape);
 

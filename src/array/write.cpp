@@ -1,8 +1,10 @@
 // The way of a write: pieces; chunks that are written in part are read first, in one batch; then all are encoded and set in one batch.
 #include <algorithm>
 
+#include "array/caller.hpp"
 #include "array/chunk_locks.hpp"
 #include "array/pieces.hpp"
+#include "array/resolve.hpp"
 #include "array/rounds.hpp"
 #include "array/transfer.hpp"
 
@@ -11,15 +13,14 @@ namespace {
 
 class Writer {
  public:
-  Writer(const ArrayParts& array, const ResolvedSelection& selection, const ArrayView& source,
+  Writer(const ArrayParts& array, const ResolvedSelection& selection, Caller source,
          const WriteOptions& options)
       : array_(array),
         metadata_(*array.metadata),
-        source_(source),
+        source_(std::move(source)),
         options_(options),
         pieces_(array.metadata, selection) {
     annotates_ = array.store->capabilities().annotates;
-    converts_ = !(source.type == metadata_.data_type);
     // A v2 null fill reads as zeros here but as anything elsewhere: such chunks are always stored.
     may_elide_ = !options.write_empty_chunks && !metadata_.fill_value.is_undefined();
   }
@@ -46,7 +47,8 @@ class Writer {
     Piece piece;
     for (std::uint64_t i = first; i < pieces_.size() && work.size() < kMaxBatch; ++i) {
       pieces_.at(i, piece);
-      if (!piece.covers) {
+      const bool partial = !piece.covers || !source_.whole_elements();
+      if (partial) {
         held = add(held, decoded_size(piece), "a partial write");
         if (held > options_.max_bytes_in_flight && !work.empty()) break;
       }
@@ -59,7 +61,7 @@ class Writer {
       item.context.expected_size = item.chain->encoded_size();
       item.context.write_empty_chunks = !may_elide_;
       item.context.shard_order = options_.shard_order;
-      item.partial = !piece.covers;
+      item.partial = partial;
       if (annotates_) array_.store->annotate(item.context);
       work.push_back(std::move(item));
     }
@@ -127,11 +129,13 @@ class Writer {
     Piece piece;
     pieces_.at(item.piece, piece);
     const BoundChain& chain = *item.chain;
-    if (!converts_) return chain.encode_partial({piece.part, source_, std::move(memo)}, item.context);
+    if (!source_.whole_elements()) return nullptr;  // the elements' other fields are needed
+    if (source_.same_elements())
+      return chain.encode_partial({piece.part, source_.view(), std::move(memo)}, item.context);
     item.converted = scratch_chunk(metadata_.data_type, piece.part.extents());
     const ChunkPart own = piece.part.to_own_output();
     auto encode = chain.encode_partial({own, item.converted.view(), std::move(memo)}, item.context);
-    if (encode) scatter(source_, piece.part.from_own_output(), item.converted.view());
+    if (encode) source_.scatter(piece.part.from_own_output(), item.converted.view());
     return encode;
   }
 
@@ -147,7 +151,7 @@ class Writer {
     } else {
       fill(chunk.view(), metadata_.fill_value);
     }
-    scatter(source_, piece.part, chunk.view());
+    source_.scatter(piece.part, chunk.view());
     if (may_elide_ && all_equal(chunk.view(), metadata_.fill_value)) return std::nullopt;
     return chain.encode(chunk.view(), item.context);
   }
@@ -157,25 +161,24 @@ class Writer {
     Piece piece;
     pieces_.at(item.piece, piece);
     const BoundChain& chain = *item.chain;
-    if (piece.whole && !converts_) {
-      const ArrayView part = piece.part.of_output(source_);
+    if (piece.whole && source_.same_elements()) {
+      const ArrayView part = piece.part.of_output(source_.view());
       if (may_elide_ && all_equal(part, metadata_.fill_value)) return std::nullopt;
       return chain.encode(part, item.context);
     }
     NDArray chunk = scratch_chunk(metadata_.data_type, piece.chunk_shape);
     if (!piece.whole) fill(chunk.view(), metadata_.fill_value);  // also past the array's end
-    scatter(source_, piece.part, chunk.view());
+    source_.scatter(piece.part, chunk.view());
     if (may_elide_ && all_equal(chunk.view(), metadata_.fill_value)) return std::nullopt;
     return chain.encode(chunk.view(), item.context);
   }
 
   const ArrayParts array_;
   const ArrayMetadata& metadata_;
-  const ArrayView source_;
+  const Caller source_;
   const WriteOptions& options_;
   const Pieces pieces_;
   bool annotates_ = false;
-  bool converts_ = false;
   bool may_elide_ = false;
 };
 
@@ -183,11 +186,10 @@ class Writer {
 
 void run_write(const ArrayParts& array, const Selection& selection, const ArrayView& source,
                const WriteOptions& options) {
-  const ResolvedSelection resolved = resolve(selection, array.metadata->shape);
+  const ResolvedSelection resolved = resolve(selection, *array.metadata);
   check_transfer({Transfer::write, source, options.convert}, selection, resolved, *array.metadata);
   if (resolved.empty()) return;
-  Writer(array, resolved, with_dropped_dimensions(with_type_of(source, *array.metadata), resolved), options)
-      .run();
+  Writer(array, resolved, Caller(*array.metadata, selection, resolved, source), options).run();
 }
 
 }  // namespace zarrive

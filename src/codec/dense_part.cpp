@@ -141,7 +141,7 @@ class DensePart final : public PartialDecode {
     };
     std::vector<Point> points(static_cast<std::size_t>(part.size()));
     for (std::size_t i = 0; i < points.size(); ++i) {
-      points[i] = {0, part.point_outputs()[i]};
+      points[i] = {0, part.point_place(i)};
       for (std::size_t d = 0; d < strides.size(); ++d)
         points[i].element += part.dimensions()[d].position(i) * static_cast<std::uint64_t>(strides[d]);
     }

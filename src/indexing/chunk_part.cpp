@@ -13,13 +13,53 @@ std::uint64_t magnitude(std::int64_t step) {
   return step < 0 ? std::uint64_t{0} - static_cast<std::uint64_t>(step) : static_cast<std::uint64_t>(step);
 }
 
+// The flags take no more memory than the list does: a shorter list is answered at once.
+bool list_covers(const PartDimension& list, std::uint64_t extent) {
+  if (list.count < extent) return false;
+  std::vector<bool> seen(static_cast<std::size_t>(extent));
+  std::uint64_t left = extent;
+  for (std::uint64_t i = 0; i < list.count && left > 0; ++i) {
+    const std::uint64_t position = list.position(i);
+    if (position >= extent || seen[position]) continue;
+    seen[position] = true;
+    --left;
+  }
+  return left == 0;
+}
+
+bool points_cover(const std::vector<PartDimension>& dimensions, std::uint64_t count,
+                  std::span<const std::uint64_t> shape) {
+  std::uint64_t left = 1;
+  for (const std::uint64_t extent : shape) {
+    const auto product = checked_multiply(left, extent);
+    if (!product || *product > count) return false;
+    left = *product;
+  }
+  std::vector<bool> seen(static_cast<std::size_t>(left));
+  for (std::uint64_t i = 0; i < count && left > 0; ++i) {
+    std::uint64_t flat = 0;
+    bool inside = true;
+    for (std::size_t d = 0; d < shape.size(); ++d) {
+      const std::uint64_t position = dimensions[d].position(i);
+      inside = inside && position < shape[d];
+      flat = flat * shape[d] + position;
+    }
+    if (!inside || seen[flat]) continue;
+    seen[flat] = true;
+    --left;
+  }
+  return left == 0;
+}
+
 }  // namespace
 
 ChunkPart ChunkPart::points(std::vector<PartDimension> dimensions, const std::uint64_t* outputs,
-                            std::uint64_t count, std::shared_ptr<const void> owner) {
+                            std::uint64_t count, std::shared_ptr<const void> owner,
+                            std::uint64_t output_start) {
   ChunkPart part(std::move(dimensions), std::move(owner));
   part.points_ = true;
   part.point_outputs_ = outputs;
+  part.point_output_start_ = output_start;
   part.point_count_ = count;
   return part;
 }
@@ -48,16 +88,20 @@ bool ChunkPart::is_ranges() const {
 }
 
 bool ChunkPart::covers(std::span<const std::uint64_t> shape) const {
-  if (!is_ranges()) return false;
-  for (std::size_t d = 0; d < dimensions_.size(); ++d)
-    if (dimensions_[d].count != shape[d] || magnitude(dimensions_[d].step) != 1) return false;
+  if (points_) return points_cover(dimensions_, point_count_, shape);
+  for (std::size_t d = 0; d < dimensions_.size(); ++d) {
+    const PartDimension& part = dimensions_[d];
+    if (part.is_range() ? part.count != shape[d] || (part.count > 1 && magnitude(part.step) != 1)
+                        : !list_covers(part, shape[d]))
+      return false;
+  }
   return true;
 }
 
 bool ChunkPart::is_whole(std::span<const std::uint64_t> shape) const {
   if (!is_ranges()) return false;
   for (std::size_t d = 0; d < dimensions_.size(); ++d)
-    if (dimensions_[d].count != shape[d] || dimensions_[d].step != 1) return false;
+    if (dimensions_[d].count != shape[d] || (shape[d] > 1 && dimensions_[d].step != 1)) return false;
   return true;
 }
 
@@ -154,12 +198,8 @@ ChunkPart ChunkPart::to_own_output() const {
     d.output_start = 0;
     d.outputs = nullptr;
   }
-  if (points_) {
-    const auto places = counting(point_count_);
-    part.point_outputs_ = places->data();
-    part.owner_ =
-        std::make_shared<std::pair<std::shared_ptr<const void>, std::shared_ptr<const void>>>(owner_, places);
-  }
+  part.point_outputs_ = nullptr;
+  part.point_output_start_ = 0;
   return part;
 }
 
@@ -171,7 +211,8 @@ ChunkPart ChunkPart::from_own_output() const {
     d.positions = positions->data();
     return points({d}, point_outputs_, point_count_,
                   std::make_shared<std::pair<std::shared_ptr<const void>, std::shared_ptr<const void>>>(
-                      owner_, positions));
+                      owner_, positions),
+                  point_output_start_);
   }
   ChunkPart part = *this;
   for (PartDimension& d : part.dimensions_) {
@@ -189,18 +230,6 @@ ChunkPart ChunkPart::from_own_output() const {
     d.step = 1;
   }
   return part;
-}
-
-void gather(const ArrayView& chunk, const ChunkPart& part, const ArrayView& output) {
-  convert(part.of_chunk(chunk), part.of_output(output));
-}
-
-void scatter(const ArrayView& input, const ChunkPart& part, const ArrayView& chunk) {
-  convert(part.of_output(input), part.of_chunk(chunk));
-}
-
-void fill_places(const ChunkPart& part, const ArrayView& output, const FillValue& value) {
-  fill(part.of_output(output), value);
 }
 
 }  // namespace zarrive

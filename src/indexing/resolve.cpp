@@ -289,6 +289,7 @@ Shape ResolvedSelection::full_shape() const {
 
 bool ResolvedSelection::empty() const {
   if (points && points->count == 0) return true;
+  if (std::find(subarray.begin(), subarray.end(), 0u) != subarray.end()) return true;
   return std::any_of(dimensions.begin(), dimensions.end(),
                      [](const ResolvedDimension& d) { return d.count == 0; });
 }
