@@ -100,7 +100,8 @@ void BoundChain::decode_part(const Buffer& encoded, const ChunkPart& part, const
                              const Context& context) const {
   check_encoded_size(encoded.size());
   if (output.type == decoded_.type) {
-    if (part.covers(decoded_.shape)) return decode(encoded, part.of_output_in_chunk_order(output), context);
+    if (part.is_ranges() && part.covers(decoded_.shape))
+      return decode(encoded, part.of_output_in_chunk_order(output), context);
     PartialRequest request{part, output, nullptr};
     if (auto decode = decode_partial(request, context)) return decode_from_memory(*decode, encoded, true);
     // A shard inside a compressed value: that is decoded whole, but not all of its inner chunks.
