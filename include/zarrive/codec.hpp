@@ -84,6 +84,58 @@ class ZARRIVE_API ByteOutput {
   bool fixed_ = false;
 };
 
+// Where decoded bytes go, in order, when their place in memory is not in one piece: the elements of a view of any strides, in C order.
+//
+// The view is a sequence of runs, pieces of memory of one length. A codec either hands over pieces that still are in the cache (write),
+// or decodes into the runs itself (run, then advance).
+class ZARRIVE_API ByteSink {
+ public:
+  // `destination`: of a fixed-size type, host memory. `finish`, when given, is called on parts of it (ranges of its first dimension)
+  // soon after they were written: what remains to be done to the elements, while they are in the cache.
+  explicit ByteSink(const ArrayView& destination, std::function<void(const ArrayView& part)> finish = {});
+  ~ByteSink();
+  ByteSink(const ByteSink&) = delete;
+  ByteSink& operator=(const ByteSink&) = delete;
+
+  // The length of the runs of a view, in bytes.
+  static std::size_t run_size(const ArrayView& destination);
+
+  std::uint64_t size() const noexcept { return size_; }
+  std::uint64_t remaining() const noexcept { return size_ - position_; }
+  // What is left of the run at the position; empty at the end only.
+  std::span<std::byte> run() const noexcept { return run_; }
+  // True when writing past the cache pays: the destination is larger than the cache, and nobody reads it at once.
+  bool streams() const noexcept { return streams_; }
+  // The first `count` bytes of run() have been written.
+  void advance(std::size_t count);
+  // The next bytes. Error(corrupt_chunk) when they are more than there is room for.
+  void write(std::span<const std::byte> bytes);
+  // Error(corrupt_chunk) unless everything has been written.
+  void close();
+
+ private:
+  struct Loop {
+    std::uint64_t count;
+    std::int64_t step;
+    std::uint64_t at = 0;
+  };
+  void next_run();
+  void finish_rows();
+
+  ArrayView destination_;
+  std::function<void(const ArrayView&)> finish_;
+  std::vector<Loop> loops_;  // over runs, outermost first
+  std::byte* run_begin_ = nullptr;
+  std::size_t run_size_ = 0;
+  std::span<std::byte> run_;
+  std::uint64_t position_ = 0;
+  std::uint64_t size_ = 0;
+  std::size_t row_dimension_ = 0;  // the first of more than one element
+  std::uint64_t row_size_ = 0;     // bytes of one index of it
+  std::uint64_t rows_finished_ = 0;
+  bool streams_ = false;
+};
+
 class ZARRIVE_API Codec : public std::enable_shared_from_this<Codec> {
  public:
   virtual ~Codec() = default;
@@ -179,8 +231,10 @@ class ZARRIVE_API ArrayToBytesCodec : public Codec {
 
   // True when the encoded bytes are the dense decoded array, up to what finish_in_place does: earlier decoders may then write there.
   virtual bool is_memory_layout(const ArraySpec& spec) const;
-  // Turns encoded bytes that lie in the dense array `decoded` into its elements (byte order).
+  // Turns encoded bytes that lie in the array `decoded` (any strides) into its elements (byte order).
   virtual void finish_in_place(const ArrayView& decoded) const;
+  // False when finish_in_place has nothing to do. Default: true.
+  virtual bool finishes_in_place(const ArraySpec& spec) const;
 
   // Decodes part of the array from byte ranges; only when capabilities().partial_decode. Codec, spec and context outlive what is returned.
   virtual std::unique_ptr<PartialDecode> decode_partial(PartialRequest request, const ArraySpec& spec,
@@ -206,6 +260,11 @@ class ZARRIVE_API BytesToBytesCodec : public Codec {
   virtual std::unique_ptr<PartialDecode> decode_ranges(std::vector<ByteRange> ranges, RangeSink ready,
                                                        std::optional<std::uint64_t> decoded_size,
                                                        const Context& context) const;
+  // Decodes to a place that is not in one piece, without having all the decoded bytes in one piece before: for codecs that work in
+  // pieces. Exactly sink.size() bytes are to come, else Error(corrupt_chunk). False, before anything is written, when it cannot, or
+  // does not for these bytes; the caller then uses decode. Default: false.
+  virtual bool decode_in_order(std::span<const std::byte> encoded, ByteSink& sink,
+                               const Context& context) const;
   // For codecs whose decoded bytes are part of the encoded ones (checksums): checks them and gives that part, so that nothing is copied.
   virtual std::optional<std::span<const std::byte>> decode_view(std::span<const std::byte> encoded,
                                                                 const Context& context) const;

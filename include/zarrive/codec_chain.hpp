@@ -55,7 +55,9 @@ class ZARRIVE_API BoundChain {
   bool seen_by_bytes_codec(PartialRequest& request) const;
   void decode_array(std::span<const std::byte> encoded, const ArrayView& target,
                     const Context& context) const;
-  Buffer decode_bytes(std::span<const std::byte>& bytes, const ArrayView& target, bool& in_place,
+  void decode_rows(std::span<const std::byte> encoded, const ArrayView& target, const Context& context) const;
+  bool decode_to_view(std::span<const std::byte>& bytes, std::size_t i, const Context& context) const;
+  Buffer decode_bytes(std::span<const std::byte>& bytes, std::size_t first, std::size_t last,
                       const Context& context) const;
   ArraySpec decoded_;
   ArraySpec encoded_array_;  // what the array-to-bytes codec sees

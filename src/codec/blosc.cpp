@@ -1,16 +1,16 @@
 // Blosc 1: blocks of shuffled bytes, each compressed by one of six compressors; the value's own header says
-// which.
+// which. c-blosc encodes; values are parsed and decoded here (blosc_frame.hpp, blosc_decode.hpp).
 //
-// Only the _ctx calls with one internal thread are used: the others serialise their callers, and chunks are
-// the unit of our parallelism. The header is checked against the value's real length before any of it is
-// trusted; the library checks the block table.
+// Only c-blosc's _ctx calls with one internal thread are used: the others serialise their callers, and chunks
+// are the unit of our parallelism.
 #include <blosc.h>
 
 #include <algorithm>
-#include <array>
 #include <climits>
 #include <utility>
 
+#include "codec/blosc_decode.hpp"
+#include "codec/blosc_frame.hpp"
 #include "codec/byte_codecs.hpp"
 
 namespace zarrive {
@@ -18,12 +18,6 @@ namespace {
 
 using bytes_to_bytes::corrupt;
 
-constexpr std::size_t kHeader = BLOSC_MIN_HEADER_LENGTH;
-constexpr int kFormatVersion = 2;
-// Compressor formats by the number in the top bits of the flags.
-constexpr std::array<const char*, 5> kFormats{BLOSC_BLOSCLZ_COMPNAME, BLOSC_LZ4_COMPNAME,
-                                              BLOSC_SNAPPY_COMPNAME, BLOSC_ZLIB_COMPNAME,
-                                              BLOSC_ZSTD_COMPNAME};
 constexpr int kAutoShuffle = -1;
 
 void require_compressor(const std::string& name) {
@@ -32,39 +26,13 @@ void require_compressor(const std::string& name) {
                 "this build of the Blosc library is without the compressor '" + name + "'");
 }
 
-// The decoded size; Error(corrupt_chunk) unless the header can be true of these bytes.
-std::size_t checked_size(std::span<const std::byte> encoded) {
-  if (encoded.size() < kHeader)
-    corrupt("the Blosc value has " + std::to_string(encoded.size()) + " bytes, fewer than its header of " +
-            std::to_string(kHeader));
-  const int version = std::to_integer<int>(encoded[0]);
-  if (version != kFormatVersion)
-    corrupt("the value begins with Blosc format version " + std::to_string(version) + ", expected " +
-            std::to_string(kFormatVersion));
-  const auto flags = std::to_integer<unsigned>(encoded[2]);
-  const std::uint32_t nbytes = bytes_to_bytes::load_le32(encoded.data() + 4);
-  const std::uint32_t blocksize = bytes_to_bytes::load_le32(encoded.data() + 8);
-  const std::uint32_t cbytes = bytes_to_bytes::load_le32(encoded.data() + 12);
-  if (cbytes != encoded.size())
-    corrupt("the Blosc header states " + std::to_string(cbytes) + " encoded bytes, the value has " +
-            std::to_string(encoded.size()));
-  if (nbytes > BLOSC_MAX_BUFFERSIZE || (nbytes != 0 && (blocksize == 0 || blocksize > nbytes)))
-    corrupt("the Blosc header states " + std::to_string(nbytes) + " decoded bytes in blocks of " +
-            std::to_string(blocksize));
-  if ((flags & BLOSC_MEMCPYED) != 0) {
-    if (nbytes != cbytes - kHeader)
-      corrupt("the Blosc header states " + std::to_string(nbytes) +
-              " bytes stored as they are, the value holds " + std::to_string(cbytes - kHeader));
-  } else {
-    const unsigned format = flags >> 5;
-    if (format >= kFormats.size())
-      corrupt("the Blosc header names compressor format " + std::to_string(format) + ", known are 0 to 4");
-    require_compressor(kFormats.at(format));
-  }
-  std::size_t size = 0;
-  if (blosc_cbuffer_validate(encoded.data(), encoded.size(), &size) != 0 || size != nbytes)
-    corrupt("the Blosc header of the " + std::to_string(encoded.size()) + " encoded bytes is not valid");
-  return nbytes;
+BloscHeader checked_header(std::span<const std::byte> encoded, std::optional<std::uint64_t> expected) {
+  const BloscHeader header = BloscHeader::parse(encoded, encoded.size());
+  require_blosc_format(header);
+  if (expected && header.decoded_size != *expected)
+    corrupt("the Blosc header states " + std::to_string(header.decoded_size) +
+            " decoded bytes, expected are " + std::to_string(*expected));
+  return header;
 }
 
 class Blosc final : public BytesToBytesCodec {
@@ -109,18 +77,14 @@ class Blosc final : public BytesToBytesCodec {
   }
 
   void decode(std::span<const std::byte> encoded, ByteOutput& decoded, const Context&) const override {
-    const std::size_t size = checked_size(encoded);
-    if (decoded.expected_size() && size != *decoded.expected_size())
-      corrupt("the Blosc header states " + std::to_string(size) + " decoded bytes, expected are " +
-              std::to_string(*decoded.expected_size()));
-    const std::span<std::byte> room = decoded.reserve(size);
-    if (size != 0) {
-      const int result = blosc_decompress_ctx(encoded.data(), room.data(), room.size(), 1);
-      if (result < 0 || static_cast<std::size_t>(result) != size)
-        corrupt("the Blosc value of " + std::to_string(encoded.size()) + " bytes does not decode to its " +
-                std::to_string(size) + " bytes (result " + std::to_string(result) + ")");
-    }
-    decoded.finish(size);
+    const BloscHeader header = checked_header(encoded, decoded.expected_size());
+    decode_blosc(header, encoded, decoded.reserve(header.decoded_size));
+    decoded.finish(header.decoded_size);
+  }
+
+  bool decode_in_order(std::span<const std::byte> encoded, ByteSink& sink, const Context&) const override {
+    decode_blosc(checked_header(encoded, sink.remaining()), encoded, sink);
+    return true;
   }
 
  private:

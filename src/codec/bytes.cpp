@@ -157,6 +157,10 @@ class BytesCodec final : public ArrayToBytesCodec {
   std::unique_ptr<PartialDecode> decode_partial(PartialRequest request, const ArraySpec& spec,
                                                 const Context& context) const override;
 
+  bool finishes_in_place(const ArraySpec& spec) const override {
+    return !plan_for(spec.type)->decode.empty();
+  }
+
  private:
   Plan make_plan(const DataType& type, bool check) const;
   std::shared_ptr<const Plan> plan_for(const DataType& type) const {

@@ -12,6 +12,8 @@ namespace {
 
 // Chains bound to more shapes than this (rectilinear grids with many edges) are bound again when needed.
 constexpr std::size_t kKeptShapes = 64;
+// Rows shorter than this are copied element by element from a chunk decoded whole.
+constexpr std::size_t kMinRun = 64;
 
 std::string quoted(const Codec& codec) { return "'" + codec.name() + "'"; }
 
@@ -51,49 +53,74 @@ void BoundChain::check_encoded_size(std::uint64_t size) const {
 
 void BoundChain::finish_in_place(const ArrayView& decoded) const { bytes_codec_->finish_in_place(decoded); }
 
-// Runs the bytes-to-bytes codecs backwards. `bytes` comes out as what the array-to-bytes codec is to see; the buffer returned keeps it alive.
-// When that codec's bytes are the dense `target` itself, the last step writes there and `in_place` comes out true.
-Buffer BoundChain::decode_bytes(std::span<const std::byte>& bytes, const ArrayView& target, bool& in_place,
+// Narrows `bytes` to what codec i decodes them to, when that is a part of them.
+bool BoundChain::decode_to_view(std::span<const std::byte>& bytes, std::size_t i,
+                                const Context& context) const {
+  const auto view = byte_codecs_[i]->decode_view(bytes, context);
+  if (!view) return false;
+  if (byte_sizes_[i] && view->size() != *byte_sizes_[i])
+    fail_size("codec " + quoted(*byte_codecs_[i]), view->size(), *byte_sizes_[i]);
+  bytes = *view;
+  return true;
+}
+
+// Runs the bytes-to-bytes codecs [first, last) backwards. `bytes` comes out as what they give; the buffer returned keeps that alive
+// when it is not part of what `bytes` was.
+Buffer BoundChain::decode_bytes(std::span<const std::byte>& bytes, std::size_t first, std::size_t last,
                                 const Context& context) const {
   Buffer kept;
-  const bool may_be_in_place = bytes_codec_->is_memory_layout(encoded_array_) && target.is_contiguous();
-  for (std::size_t i = byte_codecs_.size(); i-- > 0;) {
-    const BytesToBytesCodec& codec = *byte_codecs_[i];
-    if (auto view = codec.decode_view(bytes, context)) {
-      if (byte_sizes_[i] && view->size() != *byte_sizes_[i])
-        fail_size("codec " + quoted(codec), view->size(), *byte_sizes_[i]);
-      bytes = *view;
-    } else if (i == 0 && may_be_in_place) {
-      ByteOutput output(dense_bytes(target));
-      codec.decode(bytes, output, context);
-      in_place = true;
-    } else {
-      ByteOutput output(byte_sizes_[i], byte_sizes_[i] ? *byte_sizes_[i] : decoded_limit(bytes.size()));
-      codec.decode(bytes, output, context);
-      Buffer next = output.take();
-      bytes = next.host_span();
-      kept = std::move(next);
-    }
+  for (std::size_t i = last; i-- > first;) {
+    if (decode_to_view(bytes, i, context)) continue;
+    ByteOutput output(byte_sizes_[i], byte_sizes_[i] ? *byte_sizes_[i] : decoded_limit(bytes.size()));
+    byte_codecs_[i]->decode(bytes, output, context);
+    Buffer next = output.take();
+    bytes = next.host_span();
+    kept = std::move(next);
   }
   return kept;
+}
+
+// The last step for chunks whose bytes are the dense array, when their place is not dense: rows are written as they are decoded.
+void BoundChain::decode_rows(std::span<const std::byte> encoded, const ArrayView& target,
+                             const Context& context) const {
+  const std::size_t count = byte_codecs_.size();
+  Buffer kept = decode_bytes(encoded, std::min<std::size_t>(count, 1), count, context);
+  std::function<void(const ArrayView&)> finish;
+  if (bytes_codec_->finishes_in_place(encoded_array_))
+    finish = [this](const ArrayView& part) { bytes_codec_->finish_in_place(part); };
+  ByteSink sink(target, std::move(finish));
+  if (count == 0 || !byte_codecs_[0]->decode_in_order(encoded, sink, context)) {
+    Buffer dense = decode_bytes(encoded, 0, std::min<std::size_t>(count, 1), context);
+    sink.write(encoded);
+  }
+  sink.close();
 }
 
 // From the encoded value to the array that the array-to-bytes codec knows.
 void BoundChain::decode_array(std::span<const std::byte> encoded, const ArrayView& target,
                               const Context& context) const {
-  if (!target.is_contiguous() && !bytes_codec_->capabilities().strided) {
-    NDArray dense = scratch_array(encoded_array_);
-    decode_array(encoded, dense.view(), context);
-    copy(dense.view(), target);
+  const bool dense = target.is_contiguous();
+  const bool memory_layout = bytes_codec_->is_memory_layout(encoded_array_);
+  if (memory_layout && !dense && ByteSink::run_size(target) >= kMinRun)
+    return decode_rows(encoded, target, context);
+  if (!dense && !bytes_codec_->capabilities().strided) {
+    NDArray scratch = scratch_array(encoded_array_);
+    decode_array(encoded, scratch.view(), context);
+    copy(scratch.view(), target);
     return;
   }
-  bool in_place = false;
-  Buffer kept = decode_bytes(encoded, target, in_place, context);
-  if (in_place) {
+  const std::size_t count = byte_codecs_.size();
+  Buffer kept = decode_bytes(encoded, std::min<std::size_t>(count, 1), count, context);
+  Buffer last;
+  if (count != 0 && !(memory_layout && dense)) {
+    last = decode_bytes(encoded, 0, 1, context);
+  } else if (count != 0 && !decode_to_view(encoded, 0, context)) {
+    ByteOutput output(dense_bytes(target));
+    byte_codecs_[0]->decode(encoded, output, context);
     bytes_codec_->finish_in_place(target);
-  } else {
-    bytes_codec_->decode(encoded, encoded_array_, target, context);
+    return;
   }
+  bytes_codec_->decode(encoded, encoded_array_, target, context);
 }
 
 void BoundChain::decode(const Buffer& encoded, const ArrayView& destination, const Context& context) const {

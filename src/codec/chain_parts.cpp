@@ -107,8 +107,7 @@ void BoundChain::decode_part(const Buffer& encoded, const ChunkPart& part, const
     // A shard inside a compressed value: that is decoded whole, but not all of its inner chunks.
     if (bytes_codec_->inner_chunk_shape() && seen_by_bytes_codec(request)) {
       std::span<const std::byte> bytes = encoded.host_span();
-      bool in_place = false;
-      const Buffer kept = decode_bytes(bytes, ArrayView(), in_place, context);
+      const Buffer kept = decode_bytes(bytes, 0, byte_codecs_.size(), context);
       const auto decode = bytes_codec_->decode_partial(std::move(request), encoded_array_, context);
       return decode_from_memory(*decode, Buffer::borrow(bytes), true);
     }

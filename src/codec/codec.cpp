@@ -29,6 +29,7 @@ void ArrayToBytesCodec::finish_in_place(const ArrayView&) const {
               "codec '" + name() +
                   "' cannot decode in place: its encoded bytes are not the array as it lies in memory");
 }
+bool ArrayToBytesCodec::finishes_in_place(const ArraySpec&) const { return true; }
 std::unique_ptr<PartialDecode> ArrayToBytesCodec::decode_partial(PartialRequest, const ArraySpec&,
                                                                  const Context&) const {
   throw Error(ErrorCode::internal, "codec '" + name() + "' has no partial decoding");
@@ -47,6 +48,9 @@ std::unique_ptr<PartialDecode> BytesToBytesCodec::decode_ranges(std::vector<Byte
                                                                 std::optional<std::uint64_t>,
                                                                 const Context&) const {
   throw Error(ErrorCode::internal, "codec '" + name() + "' cannot decode ranges");
+}
+bool BytesToBytesCodec::decode_in_order(std::span<const std::byte>, ByteSink&, const Context&) const {
+  return false;
 }
 std::optional<std::span<const std::byte>> BytesToBytesCodec::decode_view(std::span<const std::byte>,
                                                                          const Context&) const {

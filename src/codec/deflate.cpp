@@ -12,6 +12,7 @@
 #include <new>
 
 #include "codec/byte_codecs.hpp"
+#include "codec/decompressors.hpp"
 
 namespace zarrive {
 namespace {
@@ -20,15 +21,6 @@ using bytes_to_bytes::corrupt;
 
 constexpr int kHighestLevel = 9;            // of zlib, which defines the levels
 constexpr std::uint64_t kBestRatio = 1032;  // of DEFLATE: a 258-byte match takes two bits at least
-
-libdeflate_decompressor* decompressor() {
-  struct Free {
-    void operator()(libdeflate_decompressor* held) const { libdeflate_free_decompressor(held); }
-  };
-  thread_local std::unique_ptr<libdeflate_decompressor, Free> held(libdeflate_alloc_decompressor());
-  if (!held) throw std::bad_alloc();
-  return held.get();
-}
 
 // One a level and thread.
 libdeflate_compressor* compressor(int level) {
@@ -102,7 +94,7 @@ class Deflate final : public BytesToBytesCodec {
       std::byte nowhere{};
       std::size_t size = 0;
       const libdeflate_result result =
-          wrapper_.decompress(decompressor(), encoded.data(), encoded.size(),
+          wrapper_.decompress(deflate_decompressor(), encoded.data(), encoded.size(),
                               room.empty() ? &nowhere : room.data(), room.size(), &used, &size);
       if (result == LIBDEFLATE_SUCCESS) return size;
       if (result != LIBDEFLATE_INSUFFICIENT_SPACE)

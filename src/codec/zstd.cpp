@@ -3,7 +3,8 @@
 //
 // When the decoded size is known, all frames are decoded by one call into exactly that memory, which then is
 // its own window. Otherwise frames that state a believable size are added up first; what is left is streamed,
-// with zstd's default bound on the window (2^27 bytes).
+// with zstd's default bound on the window (2^27 bytes). Large values whose place is not in one piece are
+// streamed too, through a window that stays in the cache.
 #include <zstd.h>
 #include <zstd_errors.h>
 
@@ -13,23 +14,14 @@
 #include <optional>
 
 #include "codec/byte_codecs.hpp"
+#include "codec/decompressors.hpp"
 
 namespace zarrive {
 namespace {
 
 using bytes_to_bytes::corrupt;
 
-// Contexts are kept, one a thread: making one costs more than decoding a small frame.
-ZSTD_DCtx* decompressor() {
-  struct Free {
-    void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
-  };
-  thread_local std::unique_ptr<ZSTD_DCtx, Free> context(ZSTD_createDCtx());
-  if (!context) throw std::bad_alloc();
-  ZSTD_DCtx_reset(context.get(), ZSTD_reset_session_and_parameters);
-  return context.get();
-}
-
+// Kept, one a thread: making one costs more than compressing a small chunk.
 ZSTD_CCtx* compressor() {
   struct Free {
     void operator()(ZSTD_CCtx* context) const { ZSTD_freeCCtx(context); }
@@ -57,6 +49,13 @@ std::optional<std::uint64_t> stated_size(std::span<const std::byte> encoded) {
   return total;
 }
 
+// Decoded bytes that are handed on at a time.
+constexpr std::size_t kPiece = 256 << 10;
+// Smaller values are decoded whole.
+constexpr std::uint64_t kMinStreamed = 1 << 20;
+// zstd keeps a window of this size at most for what it streams; frames that want more are decoded whole.
+constexpr int kMaxWindowLog = 23;
+
 class Zstd final : public BytesToBytesCodec {
  public:
   Zstd(int level, bool checksum) : level_(level), checksum_(checksum) {}
@@ -83,16 +82,46 @@ class Zstd final : public BytesToBytesCodec {
     if (!size) return stream(encoded, decoded);
     const std::span<std::byte> room = decoded.reserve(*size);
     const std::size_t result =
-        ZSTD_decompressDCtx(decompressor(), room.data(), room.size(), encoded.data(), encoded.size());
+        ZSTD_decompressDCtx(zstd_decompressor(), room.data(), room.size(), encoded.data(), encoded.size());
     if (ZSTD_isError(result)) fail(result, encoded, room.size());
     if (result != *size)
       corrupt("zstd data ends after " + std::to_string(result) + " of " + std::to_string(*size) + " bytes");
     decoded.finish(result);
   }
 
+  bool decode_in_order(std::span<const std::byte> encoded, ByteSink& sink, const Context&) const override {
+    // One frame with everything, which says so; skippable ones may follow.
+    if (sink.remaining() < kMinStreamed ||
+        ZSTD_getFrameContentSize(encoded.data(), encoded.size()) != sink.remaining())
+      return false;
+    ZSTD_DCtx* context = zstd_decompressor();
+    ZSTD_DCtx_setParameter(context, ZSTD_d_windowLogMax, kMaxWindowLog);
+    thread_local Buffer piece;
+    if (piece.empty()) piece = Buffer::allocate(kPiece);
+    ZSTD_inBuffer in{encoded.data(), encoded.size(), 0};
+    std::size_t wanted = 0;
+    bool began = false;
+    do {
+      ZSTD_outBuffer out{piece.mutable_data(), piece.size(), 0};
+      const std::size_t used = in.pos;
+      wanted = ZSTD_decompressStream(context, &out, &in);
+      if (ZSTD_isError(wanted)) {
+        if (!began && ZSTD_getErrorCode(wanted) == ZSTD_error_frameParameter_windowTooLarge) return false;
+        fail(wanted, encoded, sink.size());
+      }
+      sink.write({piece.data(), out.pos});
+      began = began || out.pos != 0;
+      if (in.pos == used && out.pos == 0) break;
+    } while (in.pos < in.size || wanted != 0);
+    if (wanted != 0)
+      corrupt("the zstd frame is cut off after " + std::to_string(sink.size() - sink.remaining()) +
+              " decoded bytes");
+    return true;
+  }
+
  private:
   static void stream(std::span<const std::byte> encoded, ByteOutput& decoded) {
-    ZSTD_DCtx* context = decompressor();
+    ZSTD_DCtx* context = zstd_decompressor();
     bytes_to_bytes::StreamedOutput output(decoded, 4 * std::uint64_t{encoded.size()});
     ZSTD_inBuffer in{encoded.data(), encoded.size(), 0};
     // `wanted` is 0 exactly when a frame is complete and its output handed over.
