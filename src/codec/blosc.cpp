@@ -11,6 +11,7 @@
 
 #include "codec/blosc_decode.hpp"
 #include "codec/blosc_frame.hpp"
+#include "codec/blosc_ranges.hpp"
 #include "codec/byte_codecs.hpp"
 
 namespace zarrive {
@@ -80,6 +81,13 @@ class Blosc final : public BytesToBytesCodec {
     const BloscHeader header = checked_header(encoded, decoded.expected_size());
     decode_blosc(header, encoded, decoded.reserve(header.decoded_size));
     decoded.finish(header.decoded_size);
+  }
+
+  bool can_decode_ranges(const Context&) const override { return true; }
+  std::unique_ptr<PartialDecode> decode_ranges(std::vector<ByteRange> ranges, RangeSink ready,
+                                               std::optional<std::uint64_t> decoded_size,
+                                               const Context&) const override {
+    return decode_blosc_ranges(std::move(ranges), std::move(ready), decoded_size);
   }
 
   bool decode_in_order(std::span<const std::byte> encoded, ByteSink& sink, const Context&) const override {

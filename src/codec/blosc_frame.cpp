@@ -119,15 +119,18 @@ BloscFrame BloscFrame::parse(const BloscHeader& header, std::span<const std::byt
               ", blocks lie in bytes " + text(begin) + " to " + text(header.encoded_size));
     frame.starts_[i] = start;
   }
+  if (!std::is_sorted(frame.starts_.begin(), frame.starts_.end())) {
+    frame.sorted_ = frame.starts_;
+    std::sort(frame.sorted_.begin(), frame.sorted_.end());
+  }
   return frame;
 }
 
 ByteRange BloscFrame::block_range(std::uint32_t block) const {
   const std::uint32_t start = starts_.at(block);
-  std::uint32_t end = header_.encoded_size;
-  for (const std::uint32_t other : starts_)
-    if (other > start) end = std::min(end, other);
-  return ByteRange::range(start, end - start);
+  const std::vector<std::uint32_t>& order = sorted_.empty() ? starts_ : sorted_;
+  const auto next = std::upper_bound(order.begin(), order.end(), start);
+  return ByteRange::range(start, (next == order.end() ? header_.encoded_size : *next) - start);
 }
 
 BloscBlock BloscFrame::block(std::uint32_t block, std::span<const std::byte> bytes,

@@ -76,7 +76,7 @@ class BloscFrame {
 
   const BloscHeader& header() const noexcept { return header_; }
 
-  // Bytes of the value that hold this block: from its start to the next one's, in the order they lie in.
+  // Bytes of the value that hold this block: from its start to that of the next in the order they lie in.
   ByteRange block_range(std::uint32_t block) const;
   // The streams of a block. `bytes` are those of the value from `offset` on: the whole value and 0, or what block_range said.
   // Error(corrupt_chunk) when a stream does not lie in them.
@@ -85,6 +85,7 @@ class BloscFrame {
  private:
   BloscHeader header_;
   std::vector<std::uint32_t> starts_;
+  std::vector<std::uint32_t> sorted_;  // the same in the order they lie in, when it is another
 };
 
 }  // namespace zarrive

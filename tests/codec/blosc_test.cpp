@@ -227,6 +227,151 @@ TEST(BloscFrame, SaysWhereStreamsLie) {
   EXPECT_EQ(at, frame.block_range(1).offset + frame.block_range(1).length);
 }
 
+// --- parts ---
+
+struct Served {
+  std::vector<Bytes> parts;
+  std::vector<std::vector<ByteRange::Resolved>> rounds;
+  std::uint64_t bytes() const {
+    std::uint64_t sum = 0;
+    for (const auto& round : rounds)
+      for (const auto& range : round) sum += range.length;
+    return sum;
+  }
+};
+
+// Runs a partial decode; every piece is memory of its own size.
+Served serve(const Bytes& encoded, const std::vector<ByteRange>& ranges, std::uint64_t decoded_size) {
+  Served served;
+  served.parts.resize(ranges.size());
+  std::vector<int> times(ranges.size(), 0);
+  const auto codec = testing::make_byte_codec(ZarrFormat::v2, "blosc", "{}", 4);
+  EXPECT_TRUE(codec->can_decode_ranges({}));
+  const Context context;
+  const auto decode = codec->decode_ranges(
+      ranges,
+      [&](std::size_t i, const Buffer& bytes) {
+        ++times.at(i);
+        served.parts.at(i).assign(bytes.host_span().begin(), bytes.host_span().end());
+      },
+      decoded_size, context);
+  for (auto round = decode->wanted(); !round.empty(); round = decode->wanted()) {
+    std::vector<ByteRange::Resolved> at;
+    for (const WantedBytes& wanted : round) {
+      const auto resolved = wanted.range.offset > encoded.size() ? ByteRange::Resolved{encoded.size(), 0}
+                                                                 : wanted.range.resolve(encoded.size());
+      at.push_back(resolved);
+    }
+    served.rounds.push_back(at);
+    for (std::size_t i = round.size(); i-- > 0;) {
+      const auto begin = encoded.begin() + static_cast<std::ptrdiff_t>(at[i].offset);
+      decode->receive(i, Buffer::adopt(Bytes(begin, begin + static_cast<std::ptrdiff_t>(at[i].length))),
+                      encoded.size());
+    }
+  }
+  for (const int count : times) EXPECT_EQ(count, 1);
+  return served;
+}
+
+TEST(BloscRanges, EqualTheWhole) {
+  std::mt19937 random(8);
+  for (const char* compressor : kCompressors)
+    for (const int shuffle : {BLOSC_NOSHUFFLE, BLOSC_SHUFFLE, BLOSC_BITSHUFFLE})
+      for (const std::size_t size : {1000U, 150000U, 900001U})
+        for (const int level : {0, 3}) {
+          const Bytes decoded = input(size, 4, random());
+          const Bytes encoded = compress({compressor, level, shuffle, 4, 16384}, decoded);
+          std::vector<ByteRange> ranges{ByteRange::range(0, size), ByteRange::range(size, 0),
+                                        ByteRange::range(0, 0)};
+          for (int i = 0; i < 10; ++i) {
+            const std::uint64_t offset = random() % size;
+            ranges.push_back(ByteRange::range(
+                offset, std::min<std::uint64_t>(size - offset, random() % (i < 5 ? 300 : size))));
+          }
+          for (const std::size_t first : {std::size_t{0}, std::size_t{3}}) {  // with the whole, without
+            const std::vector<ByteRange> asked(ranges.begin() + static_cast<std::ptrdiff_t>(first),
+                                               ranges.end());
+            const Served served = serve(encoded, asked, size);
+            EXPECT_LE(served.rounds.size(), 2U);
+            for (std::size_t i = 0; i < asked.size(); ++i) {
+              const auto begin = decoded.begin() + static_cast<std::ptrdiff_t>(asked[i].offset);
+              ASSERT_TRUE(served.parts[i] ==
+                          Bytes(begin, begin + static_cast<std::ptrdiff_t>(asked[i].length)))
+                  << compressor << shuffle << ", " << size << " bytes, level " << level << ", range " << i;
+            }
+          }
+        }
+}
+
+TEST(BloscRanges, OnlyTheBlocksThatAreNeeded) {
+  const Bytes decoded = input(4 << 20, 2, 6);
+  const Bytes encoded = compress({"lz4", 5, BLOSC_SHUFFLE, 2}, decoded);
+  const BloscFrame frame = BloscFrame::parse(encoded, encoded.size());
+  ASSERT_EQ(frame.header().block_size, 256U << 10);
+  const std::uint64_t block = 256 << 10;
+  const Served one =
+      serve(encoded, {ByteRange::range(5 * block + 100, 64), ByteRange::range(5 * block + 9000, 64)},
+            decoded.size());
+  ASSERT_EQ(one.rounds.size(), 2U);
+  ASSERT_EQ(one.rounds[0].size(), 1U);
+  EXPECT_EQ(one.rounds[0][0].length, 4096U);
+  ASSERT_EQ(one.rounds[1].size(), 1U);
+  EXPECT_EQ(one.rounds[1][0].offset, frame.block_range(5).offset);
+  EXPECT_EQ(one.rounds[1][0].length, frame.block_range(5).length);
+  // Ranges across a border of blocks and elsewhere: each block once.
+  const Served three = serve(
+      encoded,
+      {ByteRange::range(3 * block - 10, 20), ByteRange::range(2 * block, 1), ByteRange::range(9 * block, 1)},
+      decoded.size());
+  ASSERT_EQ(three.rounds.size(), 2U);
+  EXPECT_EQ(three.rounds[1].size(), 3U);
+}
+
+TEST(BloscRanges, LongTablesTakeOneMoreRound) {
+  const Bytes decoded = input(2 << 20, 4, 6);
+  const Bytes encoded = compress({"lz4", 5, BLOSC_SHUFFLE, 4, 1024, BLOSC_NEVER_SPLIT}, decoded);
+  const Served served = serve(encoded, {ByteRange::range(1 << 20, 100)}, decoded.size());
+  ASSERT_EQ(served.rounds.size(), 3U);
+  EXPECT_EQ(served.rounds[1][0].length, 16U + 4 * 2048);
+  EXPECT_LT(served.bytes(), 16384U);
+  EXPECT_TRUE(std::equal(served.parts[0].begin(), served.parts[0].end(), decoded.begin() + (1 << 20)));
+}
+
+TEST(BloscRanges, StoredValuesAreReadWhereTheyLie) {
+  const Bytes decoded = random_bytes(1 << 20, 3);
+  const Bytes encoded = compress({"lz4", 0, BLOSC_SHUFFLE, 4}, decoded);
+  const Served served =
+      serve(encoded, {ByteRange::range(1000, 10), ByteRange::range(70000, 20)}, decoded.size());
+  ASSERT_EQ(served.rounds.size(), 2U);
+  EXPECT_EQ(served.rounds[1][0].offset, 1016U);
+  EXPECT_EQ(served.bytes(), 4096U + 30);
+}
+
+TEST(BloscRanges, ValuesThatLie) {
+  std::mt19937 random(2);
+  const Bytes decoded = input(900000, 4, 6);
+  for (const int level : {0, 5}) {
+    const Bytes good = compress({"lz4", level, BLOSC_SHUFFLE, 4, 16384}, decoded);
+    const std::vector<ByteRange> ranges{ByteRange::range(400000, 100000), ByteRange::range(10, 5)};
+    const auto check = [&](const Bytes& bad) {
+      const auto code = error_of([&] { serve(bad, ranges, decoded.size()); });
+      EXPECT_TRUE(!code || code == ErrorCode::corrupt_chunk);
+    };
+    for (std::size_t place = 0; place < 140; ++place)
+      for (int bit = 0; bit < 8; ++bit) {
+        Bytes bad = good;
+        bad[place] ^= static_cast<std::byte>(1 << bit);
+        if (error_of([&] { serve(bad, ranges, decoded.size()); }) == std::nullopt) continue;
+        check(bad);
+      }
+    for (const std::size_t size : {0U, 10U, 16U, 20U, 100U, 5000U, 300000U})
+      check(Bytes(good.begin(), good.begin() + size));
+    EXPECT_EQ(error_of([&] { serve(good, ranges, decoded.size() + 4); }), ErrorCode::corrupt_chunk);
+    EXPECT_EQ(error_of([&] { serve(good, {ByteRange::range(899999, 2)}, decoded.size()); }),
+              ErrorCode::corrupt_chunk);
+  }
+}
+
 // --- values that lie ---
 
 // Must decode to something or fail as corrupt; must not read outside (every copy is exactly as large as it has to be).
