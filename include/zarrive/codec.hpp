@@ -16,6 +16,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "zarrive/byte_sink.hpp"
 #include "zarrive/chunk_part.hpp"
 #include "zarrive/context.hpp"
 #include "zarrive/error.hpp"
@@ -82,58 +83,6 @@ class ZARRIVE_API ByteOutput {
   Buffer buffer_;
   std::uint64_t size_ = 0;
   bool fixed_ = false;
-};
-
-// Where decoded bytes go, in order, when their place in memory is not in one piece: the elements of a view of any strides, in C order.
-//
-// The view is a sequence of runs, pieces of memory of one length. A codec either hands over pieces that still are in the cache (write),
-// or decodes into the runs itself (run, then advance).
-class ZARRIVE_API ByteSink {
- public:
-  // `destination`: of a fixed-size type, host memory. `finish`, when given, is called on parts of it (ranges of its first dimension)
-  // soon after they were written: what remains to be done to the elements, while they are in the cache.
-  explicit ByteSink(const ArrayView& destination, std::function<void(const ArrayView& part)> finish = {});
-  ~ByteSink();
-  ByteSink(const ByteSink&) = delete;
-  ByteSink& operator=(const ByteSink&) = delete;
-
-  // The length of the runs of a view, in bytes.
-  static std::size_t run_size(const ArrayView& destination);
-
-  std::uint64_t size() const noexcept { return size_; }
-  std::uint64_t remaining() const noexcept { return size_ - position_; }
-  // What is left of the run at the position; empty at the end only.
-  std::span<std::byte> run() const noexcept { return run_; }
-  // True when writing past the cache pays: the destination is larger than the cache, and nobody reads it at once.
-  bool streams() const noexcept { return streams_; }
-  // The first `count` bytes of run() have been written.
-  void advance(std::size_t count);
-  // The next bytes. Error(corrupt_chunk) when they are more than there is room for.
-  void write(std::span<const std::byte> bytes);
-  // Error(corrupt_chunk) unless everything has been written.
-  void close();
-
- private:
-  struct Loop {
-    std::uint64_t count;
-    std::int64_t step;
-    std::uint64_t at = 0;
-  };
-  void next_run();
-  void finish_rows();
-
-  ArrayView destination_;
-  std::function<void(const ArrayView&)> finish_;
-  std::vector<Loop> loops_;  // over runs, outermost first
-  std::byte* run_begin_ = nullptr;
-  std::size_t run_size_ = 0;
-  std::span<std::byte> run_;
-  std::uint64_t position_ = 0;
-  std::uint64_t size_ = 0;
-  std::size_t row_dimension_ = 0;  // the first of more than one element
-  std::uint64_t row_size_ = 0;     // bytes of one index of it
-  std::uint64_t rows_finished_ = 0;
-  bool streams_ = false;
 };
 
 class ZARRIVE_API Codec : public std::enable_shared_from_this<Codec> {

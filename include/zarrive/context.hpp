@@ -36,8 +36,8 @@ struct ZARRIVE_API Context {
   std::optional<Box> chunk_selection =
       {};  // the part of the chunk that is wanted (bounding box); absent: all of it
   std::optional<Box> output_selection = {};  // its place in the output (bounding box)
-  // Memory that the value may land in as it is: a store may write the whole value there when it is contiguous, accessible to the store, and
-  // exactly as large as the value; the result then says `placed`.
+  // Memory that the value may land in as it is, its bytes being the elements in C order: a store may write the whole value there when it is
+  // accessible to the store and exactly as large as the value; the result then says `placed`.
   std::optional<ArrayView> destination = {};
   std::optional<std::uint64_t> expected_size = {};  // bytes of the value, when the codec chain fixes them
   Json codec_parameters = {};  // per-chunk parameters for codecs (an object), null when none

@@ -64,7 +64,8 @@ enum class GetStatus : std::uint8_t { found, missing, error };
 struct GetResult {
   GetStatus status = GetStatus::missing;
   std::vector<Buffer> values = {};  // one for each range (one when ranges was empty)
-  bool placed = false;              // the bytes are in context->destination; values[0] borrows them
+  // The bytes are in context->destination; values[0] borrows them, or is empty when they do not lie in one piece there.
+  bool placed = false;
   std::optional<std::uint64_t> total_size = {};  // of the whole value, when the store knows it
   Generation generation = {};
   std::exception_ptr error = {};  // when status is error

@@ -3,6 +3,7 @@
 
 #include "zarrive/array.hpp"
 #include "zarrive/blocks.hpp"
+#include "zarrive/byte_sink.hpp"
 #include "zarrive/checked.hpp"
 #include "zarrive/chunk_grid.hpp"
 #include "zarrive/chunk_key_encoding.hpp"

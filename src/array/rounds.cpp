@@ -13,9 +13,10 @@ namespace {
 
 // A value that another process rewrites again and again is given up after this many begins.
 constexpr int kMostBegins = 8;
-// Ranges of one value go to the store as requests of about this many bytes, so that they are read and decoded by several workers. Opening a
-// file again costs 5 us, reading and decoding a mebibyte 150 us and more.
-constexpr std::uint64_t kRequestBytes = 1 << 20;
+// Ranges of one value go to the store as requests of about this many bytes, so that they are read and decoded by several workers, from the
+// cache. Opening a file again costs 5 us, reading and decoding so much 50 us and more. Stores that wait have other costs.
+constexpr std::uint64_t kRequestBytes = 256 << 10;
+constexpr std::uint64_t kWaitingRequestBytes = 4 << 20;
 
 constexpr std::uint64_t kWorthOwnRead = 16 << 10;
 
@@ -52,6 +53,7 @@ class Rounds {
       : store_(store), memos_(memos), options_(options), values_(items.size()) {
     gap_ = options.coalesce_gap.value_or(store.capabilities().coalesce_gap);
     waits_ = store.capabilities().waits;
+    request_bytes_ = waits_ ? kWaitingRequestBytes : kRequestBytes;
     limit_ = options.coalesce_limit.value_or(kCoalesceLimit);
     for (std::size_t i = 0; i < items.size(); ++i) values_[i].item = &items[i];
   }
@@ -175,7 +177,7 @@ class Rounds {
         part.slices.back().push_back(
             {i, wanted.range.offset - request.ranges.back().offset, wanted.range.length});
       } else {
-        if (bytes >= kRequestBytes) send();
+        if (bytes >= request_bytes_) send();
         request.ranges.push_back(wanted.range);
         request.destinations.push_back(wanted.destination);
         part.slices.push_back({{i, 0, end ? wanted.range.length : ~std::uint64_t{0}}});
@@ -268,6 +270,7 @@ class Rounds {
   std::uint64_t gap_ = 0;
   std::uint64_t limit_ = 0;
   bool waits_ = false;
+  std::uint64_t request_bytes_ = kRequestBytes;
   std::vector<Value> values_;
 };
 

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "codec/unshuffle_kernels.hpp"
+#include "memory/streaming_copy.hpp"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -102,7 +103,7 @@ void bytes(const std::byte* const* planes, std::size_t width, std::size_t count,
   std::size_t done = 0;
   switch (width) {
     case 1:
-      if (stream) copy_streaming(out, planes[0], count);
+      if (stream) ::zarrive::detail::copy_streaming(out, planes[0], count);
       else if (count != 0) std::memcpy(out, planes[0], count);
       return;
     case 2: done = of_width<2>(planes, count, out); break;
@@ -206,35 +207,5 @@ const Kernels& kernels() {
   return best;
 }
 std::span<const Kernels> all_kernels() { return available(); }
-
-void copy_streaming(std::byte* to, const std::byte* from, std::size_t size) noexcept {
-  if (size == 0) return;
-#if defined(__x86_64__)
-  const std::size_t head = std::min(
-      size, (kStreamAlignment - reinterpret_cast<std::uintptr_t>(to) % kStreamAlignment) % kStreamAlignment);
-  std::memcpy(to, from, head);
-  const std::size_t body = (size - head) / kStreamAlignment * kStreamAlignment;
-  for (std::size_t i = head; i < head + body; i += 64) {
-    const auto* source = reinterpret_cast<const __m128i*>(from + i);
-    auto* target = reinterpret_cast<__m128i*>(to + i);
-    const __m128i a = _mm_loadu_si128(source), b = _mm_loadu_si128(source + 1);
-    const __m128i c = _mm_loadu_si128(source + 2), d = _mm_loadu_si128(source + 3);
-    _mm_stream_si128(target, a);
-    _mm_stream_si128(target + 1, b);
-    _mm_stream_si128(target + 2, c);
-    _mm_stream_si128(target + 3, d);
-  }
-  const std::size_t done = head + body;
-  if (done < size) std::memcpy(to + done, from + done, size - done);
-#else
-  std::memcpy(to, from, size);
-#endif
-}
-
-void fence() noexcept {
-#if defined(__x86_64__)
-  _mm_sfence();
-#endif
-}
 
 }  // namespace zarrive::unshuffle

@@ -14,7 +14,7 @@ struct Kernels {
   const char* name;
   // out[i * width + b] = planes[b][i] for i < count, b < width; width >= 1. Nothing outside is read or written. With `stream` the
   // output goes past the cache where that can be had: for some widths, when `out` and count * width are multiples of
-  // kStreamAlignment. Whoever asked for it calls fence() before the bytes are handed to other threads.
+  // kStreamAlignment. Whoever asked for it calls detail::fence() (memory/streaming_copy.hpp) before the bytes are handed to other threads.
   void (*bytes)(const std::byte* const* planes, std::size_t width, std::size_t count, std::byte* out,
                 bool stream);
   // Bit k of out[i] = bit i % 8 of (planes + k * stride)[i / 8], k < 8, i < count; count is a multiple of 8.
@@ -25,10 +25,5 @@ constexpr std::size_t kStreamAlignment = 64;
 
 const Kernels& kernels();                // the fastest that this processor runs
 std::span<const Kernels> all_kernels();  // all that it runs, the slowest first: for tests and benchmarks
-
-// memcpy past the cache: whole cache lines of `to` are written without being read first. Any sizes and alignments.
-void copy_streaming(std::byte* to, const std::byte* from, std::size_t size) noexcept;
-// Orders what was written past the cache before what this thread writes next.
-void fence() noexcept;
 
 }  // namespace zarrive::unshuffle

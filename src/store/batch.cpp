@@ -6,6 +6,7 @@
 #include "store/failure.hpp"
 #include "store/pipeline.hpp"
 #include "store/worker_loop.hpp"
+#include "zarrive/byte_sink.hpp"
 #include "zarrive/executor.hpp"
 
 namespace zarrive {
@@ -23,6 +24,7 @@ std::uint64_t expected_bytes(const GetRequest& request) {
 }
 
 std::uint64_t bytes_of(const GetResult& result) {
+  if (result.placed) return result.total_size.value_or(0);
   std::uint64_t sum = 0;
   for (const Buffer& b : result.values) sum += b.size();
   return sum;
@@ -40,6 +42,15 @@ std::span<std::byte> placement(const GetRequest& request, std::uint64_t size) {
     return {};
   if (to.nbytes() != size) return {};
   return {to.data, static_cast<std::size_t>(size)};
+}
+
+bool takes_rows(const GetRequest& request, std::uint64_t size) {
+  // Shorter rows are better scattered by elements, once the value is decoded whole.
+  constexpr std::size_t kMinRow = 64;
+  if (!request.context || !request.context->destination || size == 0 || !wants_whole(request)) return false;
+  const ArrayView& to = *request.context->destination;
+  return to.space.host_accessible() && to.data != nullptr && !to.type.is_variable() &&
+         to.type.item_size() != 0 && to.nbytes() == size && ByteSink::run_size(to) >= kMinRow;
 }
 
 Buffer allocate_value(const Context* context, std::size_t size) {

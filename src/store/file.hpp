@@ -37,6 +37,8 @@ class Fd {
 std::size_t read_at(int fd, std::span<std::byte> to, std::uint64_t offset);
 // The same, but less is Error(unavailable): the file was `size` bytes long a moment ago.
 void read_exactly(int fd, std::span<std::byte> to, std::uint64_t offset);
+// `size` bytes from `offset` on into the elements of a view of any strides, through a window that stays in the cache.
+void read_rows(int fd, const ArrayView& to, std::uint64_t offset);
 void write_at(int fd, std::span<const std::byte> from, std::uint64_t offset);
 
 // Waits until file or directory `fd` is on the disk.

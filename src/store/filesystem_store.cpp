@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <cerrno>
+#include <cstdint>
 
 #include "store/batch.hpp"
 #include "store/failure.hpp"
@@ -83,7 +84,19 @@ GetResult FilesystemStore::do_get_one(const GetRequest& request) {
         store::read_ranges(fd.get(), 0, size, request, state_->options.coalesce_gap, state_->max_value_size);
     return result;
   }
-  if (const std::span<std::byte> to = store::placement(request, size); !to.empty()) {
+  const std::span<std::byte> to = store::placement(request, size);
+  // Memory that begins 16 bytes behind a page, as malloc gives it, is read into at a fifth of the speed; a window between helps.
+  constexpr std::size_t kFastAlignment = 32;
+  constexpr std::uint64_t kWorthWindow = 64 << 10;
+  const bool misaligned = !to.empty() && size >= kWorthWindow &&
+                          reinterpret_cast<std::uintptr_t>(to.data()) % kFastAlignment != 0;
+  if (misaligned || (to.empty() && store::takes_rows(request, size))) {
+    store::read_rows(fd.get(), *request.context->destination, 0);
+    result.values.push_back(misaligned ? Buffer::borrow(to, request.context->destination->space) : Buffer());
+    result.placed = true;
+    return result;
+  }
+  if (!to.empty()) {
     store::read_exactly(fd.get(), to, 0);
     result.values.push_back(Buffer::borrow(to, request.context->destination->space));
     result.placed = true;

@@ -5,6 +5,7 @@
 #include <random>
 
 #include "codec/byte_codec_suite.hpp"
+#include "memory/streaming_copy.hpp"
 
 namespace zarrive {
 namespace {
@@ -65,7 +66,7 @@ TEST(Unshuffle, BytesOfEveryWidthAndCount) {
         for (const bool stream : {false, true}) {
           Guarded out(width * count, count % 2 == 0 ? 0 : count % 64);
           kernels.bytes(planes.data(), width, count, out.data(), stream);
-          unshuffle::fence();
+          detail::fence();
           ASSERT_TRUE(out.bytes() == expected) << kernels.name << ", width " << width << ", count " << count;
           ASSERT_TRUE(out.walls_stand()) << kernels.name << ", width " << width << ", count " << count;
         }
@@ -95,8 +96,8 @@ TEST(Unshuffle, CopyPastTheCache) {
     for (const std::size_t misalignment : {0, 1, 16, 63}) {
       const Bytes from = random_bytes(size, 7);
       Guarded out(size, misalignment);
-      unshuffle::copy_streaming(out.data(), from.data(), size);
-      unshuffle::fence();
+      detail::copy_streaming(out.data(), from.data(), size);
+      detail::fence();
       ASSERT_TRUE(out.bytes() == from) << size << " at " << misalignment;
       ASSERT_TRUE(out.walls_stand()) << size << " at " << misalignment;
     }

@@ -1,12 +1,13 @@
 // ByteSink: rows of a strided view, filled in order.
+#include "zarrive/byte_sink.hpp"
+
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
-#include "codec/unshuffle.hpp"
-#include "zarrive/codec.hpp"
+#include "memory/streaming_copy.hpp"
 
 namespace zarrive {
 namespace {
@@ -74,7 +75,7 @@ ByteSink::ByteSink(const ArrayView& destination, std::function<void(const ArrayV
 }
 
 ByteSink::~ByteSink() {
-  if (streams_) unshuffle::fence();
+  if (streams_) detail::fence();
 }
 
 void ByteSink::next_run() {
@@ -108,7 +109,7 @@ void ByteSink::write(std::span<const std::byte> bytes) {
                                               " bytes, expected are " + std::to_string(size_));
   while (!bytes.empty()) {
     const std::size_t count = std::min(bytes.size(), run_.size());
-    if (streams_) unshuffle::copy_streaming(run_.data(), bytes.data(), count);
+    if (streams_) detail::copy_streaming(run_.data(), bytes.data(), count);
     else std::memcpy(run_.data(), bytes.data(), count);
     bytes = bytes.subspan(count);
     advance(count);
@@ -120,7 +121,7 @@ void ByteSink::close() {
     throw Error(ErrorCode::corrupt_chunk,
                 "decodes to " + std::to_string(position_) + " bytes, expected are " + std::to_string(size_));
   if (finish_) finish_rows();
-  if (streams_) unshuffle::fence();
+  if (streams_) detail::fence();
 }
 
 void ByteSink::finish_rows() {
