@@ -44,6 +44,8 @@ TEST_F(Read, TextOfBothFormats) {
               "[[ 9  7  5]\n [14 12 10]]\n");
     EXPECT_EQ(output_of({"read", path(store), "/a/b/", "-s", "-1"}), "[25 26 27 28 29]\n");
     EXPECT_EQ(output_of({"read", path(store), "a/b", "--select", "2, 3"}), "13\n");
+    EXPECT_EQ(output_of({"read", path(store), "a/b", "--select", "[5, 0, -1], [3, 1]"}),
+              "[[28 26]\n [ 3  1]\n [28 26]]\n");
     EXPECT_EQ(output_of({"read", path(store), "a/b", "--select", "3:3"}), "[]\n");
     EXPECT_EQ(output_of({"read", path(store), "a/b", "--select", "0", "--as", "float32"}),
               "[0. 1. 2. 3. 4.]\n");

@@ -19,8 +19,7 @@ std::vector<std::uint64_t> positions(const ResolvedSelection& selection, const S
     std::uint64_t flat = 0;
     for (std::size_t d = 0; d < n; ++d) {
       const auto& dimension = selection.dimensions[d];
-      flat = flat * shape[d] + static_cast<std::uint64_t>(static_cast<std::int64_t>(dimension.start) +
-                                                          static_cast<std::int64_t>(at[d]) * dimension.step);
+      flat = flat * shape[d] + dimension.position(at[d]);
     }
     result.push_back(flat);
     std::size_t k = n;
@@ -44,6 +43,10 @@ TEST(Slabs, CoverEverySelectionInOrder) {
       order.insert(order.begin() + static_cast<std::ptrdiff_t>(below(d + 1)), d);
       if (below(4) == 0) {
         items.emplace_back(static_cast<std::int64_t>(below(shape[d])));
+      } else if (below(3) == 0) {
+        std::vector<std::int64_t> list;
+        for (std::uint64_t i = below(12); i > 0; --i) list.push_back(static_cast<std::int64_t>(below(shape[d])));
+        items.emplace_back(IntegerArray(std::move(list)));
       } else {
         const std::int64_t step = static_cast<std::int64_t>(below(7)) - 3;
         items.emplace_back(Slice{{}, {}, step == 0 ? 1 : step});
