@@ -27,6 +27,10 @@ ZARRIVE_API CodecSpec sharding(std::vector<std::uint64_t> chunk_shape,
                                std::vector<CodecSpec> index_codecs = {bytes(), crc32c()},
                                std::string index_location = "end");
 
+// Of optional types: the chain of the mask (which elements have a value) and that of the values.
+ZARRIVE_API CodecSpec optional(const std::vector<CodecSpec>& mask_codecs,
+                               const std::vector<CodecSpec>& data_codecs);
+
 // `spec` with what was left to the data type filled in for items of `item_size` bytes, as v3 metadata must
 // state it: Blosc's typesize and shuffle. Other specs come back as they are.
 ZARRIVE_API CodecSpec completed(CodecSpec spec, std::size_t item_size);

@@ -64,6 +64,7 @@ enum class TypeId : std::uint8_t {
   datetime64,
   timedelta64,
   structured,  // packed fields
+  optional,    // a value or none: one byte (1 or 0), then the value (zeros for none)
   custom       // registered by a third party: fixed size, opaque to Zarrive
 };
 
@@ -100,6 +101,9 @@ class ZARRIVE_API DataType {
   static DataType timedelta64(std::string unit, std::uint32_t scale = 1, ByteOrder order = ByteOrder::little);
   // Fields of fixed size, packed in order. Names are unique, save that "" (padding, raw) may repeat. At most 32 levels deep.
   static DataType structured(std::vector<StructField> fields);
+  // A value of this type or none (zarr-extensions proposal "optional", v3 alone). The inner type has a fixed size; it may be optional
+  // itself, at most 32 levels deep. In memory: the fields "present" (bool) and "value", packed; the bytes of an absent value are zeros.
+  static DataType optional(const DataType& inner);
   // The type that register_data_type made known under `name`.
   static std::optional<DataType> registered(std::string_view name);
 
@@ -109,13 +113,14 @@ class ZARRIVE_API DataType {
   static DataType from_v2(const Json& dtype,
                           const Warn& warn = {});  // typestr or list of fields; "|O" gives object
   static DataType from_v3(const Json& data_type, const Warn& warn = {});
-  // Either way of writing: "float32", "<f4", "datetime64[ms]", "<M8[10us]", a v3 object as JSON text, ...
+  // Either way of writing: "float32", "<f4", "datetime64[ms]", "<M8[10us]", "optional[uint8]", a v3 object as JSON text, ...
   static DataType parse(std::string_view text);
 
   // To metadata. Error(unsupported_data_type) when the format cannot express it.
   Json to_v2() const;
   Json to_v3() const;
-  std::string name() const;  // for people: "float32", "datetime64[ms]", "struct{a: uint8, b: float32}"
+  std::string name()
+      const;  // for people: "float32", "datetime64[ms]", "struct{a: uint8, b: float32}", "optional[uint8]"
 
   TypeId id() const noexcept;
   std::size_t item_size()
@@ -131,7 +136,7 @@ class ZARRIVE_API DataType {
   DataType with_byte_order(ByteOrder order) const;  // for each leaf that has one
 
   // Size of the units that a byte swap reverses within one element: 1 for none, 4 for complex64 and utf32, ...;
-  // 0 when the units differ (structured): use leaves().
+  // 0 when the units differ (structured, optional): use leaves().
   std::size_t swap_unit() const noexcept;
   // The smallest parts with a byte order of their own, in layout order: {offset, count of units, unit size, order}. Parts that
   // have none (single bytes, raw, variable elements) are left out, so the list is empty when a swap has nothing to do.
@@ -143,7 +148,7 @@ class ZARRIVE_API DataType {
   };
   const std::vector<Leaf>& leaves() const;
 
-  const std::vector<StructField>& fields() const noexcept;  // of structured; empty otherwise
+  const std::vector<StructField>& fields() const noexcept;  // of structured and optional; empty otherwise
   const std::string& unit() const noexcept;                 // of datetime64 and timedelta64
   std::uint32_t unit_scale() const noexcept;
   RawName raw_name() const noexcept;  // of raw

@@ -54,7 +54,7 @@ class ZARRIVE_API FillValue {
 };
 
 // An element in the JSON form that a v3 fill value of its type has (numbers exact and shortest, "NaN", "0x7fc00001", base64, lists,
-// objects for structured ...; of `object` its JSON value). `element` points at item_size bytes, or at a std::string for variable
+// objects for structured, null or [value] for optional ...; of `object` its JSON value). `element` points at item_size bytes, or at a std::string for variable
 // types. Error(invalid_argument) for text that is not Unicode.
 ZARRIVE_API Json element_to_json(const DataType& type, const std::byte* element);
 // The reverse, into item_size bytes or an existing std::string. Error(invalid_metadata) when `value` is none of the type.

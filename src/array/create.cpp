@@ -38,6 +38,8 @@ Shape default_chunks(const Shape& shape, const DataType& type) {
 CodecSpec default_serializer(const DataType& type) {
   if (type.id() == TypeId::string) return codecs::vlen_utf8();
   if (type.id() == TypeId::bytes) return codecs::vlen_bytes();
+  if (type.id() == TypeId::optional)
+    return codecs::optional({CodecSpec{"packbits"}}, {default_serializer(type.fields()[1].type)});
   const auto& leaves = type.leaves();
   const bool has_order = std::any_of(leaves.begin(), leaves.end(),
                                      [](const auto& leaf) { return leaf.order != ByteOrder::none; });
@@ -54,6 +56,7 @@ std::vector<CodecSpec> complete_chain(std::vector<CodecSpec> chain, const ArrayS
                                       const MetadataOptions& options) {
   const CodecOptions codec_options{ZarrFormat::v3, options.strict, options.warn};
   std::vector<std::shared_ptr<const Codec>> made;
+  made.reserve(chain.size());
   for (const CodecSpec& spec : chain) made.push_back(CodecRegistry::global().make(spec, codec_options));
   // What the serialiser sees: the chunk as the array codecs leave it.
   ArraySpec seen = chunk;

@@ -174,6 +174,8 @@ std::string one_text(const DataType& type, const std::byte* element) {
       return count == std::numeric_limits<std::int64_t>::min() ? "'NaT'" : std::to_string(count);
     }
     case TypeId::structured: return struct_text(type, element);
+    case TypeId::optional:
+      return element[0] == std::byte{0} ? "None" : "[" + one_text(type.fields()[1].type, element + 1) + "]";
     default: break;
   }
   if (type.is_float()) return real_texts({load_real(type.id(), element)}, type.id())[0];

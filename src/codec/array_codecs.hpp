@@ -24,6 +24,7 @@ std::shared_ptr<Codec> make_categorize(const CodecSpec& spec, const CodecOptions
 
 // --- array to bytes ---
 std::shared_ptr<Codec> make_bytes(const CodecSpec& spec, const CodecOptions& options);
+std::shared_ptr<Codec> make_optional(const CodecSpec& spec, const CodecOptions& options);
 std::shared_ptr<Codec> make_packbits(const CodecSpec& spec, const CodecOptions& options);
 std::shared_ptr<Codec> make_vlen_utf8(const CodecSpec& spec, const CodecOptions& options);
 std::shared_ptr<Codec> make_vlen_bytes(const CodecSpec& spec, const CodecOptions& options);

@@ -39,11 +39,10 @@ class AsTypeCodec final : public TypedFilter {
 
 std::shared_ptr<Codec> make_astype(const CodecSpec& spec, const CodecOptions& options) {
   Configuration configuration(spec, options);
-  std::optional<DataType> decoded = dtype_member(configuration, "decode_dtype");
-  std::optional<DataType> encoded = dtype_member(configuration, "encode_dtype");
+  FilterTypes types = filter_types(configuration, "decode_dtype", "encode_dtype");
   configuration.finish();
-  if (!encoded) configuration.fail("'encode_dtype' is missing, expected a data type such as \"<i2\"");
-  return std::make_shared<AsTypeCodec>(std::move(decoded), std::move(encoded));
+  if (!types.encoded) configuration.fail("'encode_dtype' is missing, expected a data type such as \"<i2\"");
+  return std::make_shared<AsTypeCodec>(std::move(types));
 }
 
 }  // namespace zarrive

@@ -46,6 +46,8 @@ void add_builtin_array_codecs(CodecRegistry& registry) {
   add_codec(registry, v3, "bytes", ab, make_bytes);
   add_codec(registry, v3, "packbits", ab, make_packbits);
   add_codec(registry, v3, "sharding_indexed", ab, make_sharding);
+  add_codec(registry, v3, "optional", ab, make_optional);
+  registry.add_alias(v3, "zarrs.optional", "optional");
   registry.add_alias(v3, "endian", "bytes");
   registry.add_alias(v3, "numcodecs.bitround", "bitround");
   registry.add_alias(v3, "https://codec.zarrs.dev/array_to_array/bitround", "bitround");

@@ -178,6 +178,7 @@ class BytesCodec final : public ArrayToBytesCodec {
 
 Plan BytesCodec::make_plan(const DataType& type, bool check) const {
   if (type.is_variable()) fail_type(*this, type, "types of fixed size (use vlen-utf8 or vlen-bytes)");
+  if (type.id() == TypeId::optional) fail_type(*this, type, "types that always have a value (use optional)");
   const auto& leaves = type.leaves();
   const bool multi_byte = !leaves.empty();
   if (order_ == Order::unstated && multi_byte) {

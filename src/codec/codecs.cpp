@@ -12,6 +12,13 @@ CodecSpec make(std::string name, JsonObject configuration = {}) {
   return spec;
 }
 
+JsonArray json_of(const std::vector<CodecSpec>& specs) {
+  JsonArray list;
+  list.reserve(specs.size());
+  for (const CodecSpec& spec : specs) list.push_back(to_json(spec));
+  return list;
+}
+
 }  // namespace
 
 CodecSpec bytes(ByteOrder endian) {
@@ -45,17 +52,16 @@ CodecSpec vlen_bytes() { return make("vlen-bytes"); }
 
 CodecSpec sharding(std::vector<std::uint64_t> chunk_shape, std::vector<CodecSpec> codecs,
                    std::vector<CodecSpec> index_codecs, std::string index_location) {
-  const auto list = [](const std::vector<CodecSpec>& specs) {
-    JsonArray array;
-    for (const CodecSpec& spec : specs) array.push_back(to_json(spec));
-    return array;
-  };
   JsonArray edges;
   for (const std::uint64_t edge : chunk_shape) edges.emplace_back(edge);
   return make("sharding_indexed", {{"chunk_shape", std::move(edges)},
-                                   {"codecs", list(codecs)},
-                                   {"index_codecs", list(index_codecs)},
+                                   {"codecs", json_of(codecs)},
+                                   {"index_codecs", json_of(index_codecs)},
                                    {"index_location", std::move(index_location)}});
+}
+
+CodecSpec optional(const std::vector<CodecSpec>& mask_codecs, const std::vector<CodecSpec>& data_codecs) {
+  return make("optional", {{"mask_codecs", json_of(mask_codecs)}, {"data_codecs", json_of(data_codecs)}});
 }
 
 CodecSpec completed(CodecSpec spec, std::size_t item_size) {

@@ -4,17 +4,9 @@
 #include <cmath>
 #include <utility>
 
+#include "base/shown.hpp"
+
 namespace zarrive {
-namespace {
-
-// A value as it stands in a message: short.
-std::string shown(const Json& value) {
-  std::string text = value.dump();
-  if (text.size() > 60) text = text.substr(0, 57) + "...";
-  return text;
-}
-
-}  // namespace
 
 Configuration::Configuration(const CodecSpec& spec, const CodecOptions& options)
     : spec_(spec), options_(options) {}

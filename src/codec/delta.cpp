@@ -143,10 +143,9 @@ class DeltaCodec final : public TypedFilter {
 
 std::shared_ptr<Codec> make_delta(const CodecSpec& spec, const CodecOptions& options) {
   Configuration configuration(spec, options);
-  std::optional<DataType> dtype = dtype_member(configuration, "dtype");
-  std::optional<DataType> astype = dtype_member(configuration, "astype");
+  FilterTypes types = filter_types(configuration);
   configuration.finish();
-  return std::make_shared<DeltaCodec>(std::move(dtype), std::move(astype));
+  return std::make_shared<DeltaCodec>(std::move(types));
 }
 
 }  // namespace zarrive

@@ -39,10 +39,14 @@ std::optional<DataType> dtype_member(Configuration& configuration, std::string_v
   }
 }
 
+FilterTypes filter_types(Configuration& configuration, std::string_view decoded, std::string_view encoded) {
+  return {dtype_member(configuration, decoded), dtype_member(configuration, encoded)};
+}
+
 TypedFilter::Types TypedFilter::resolve(const DataType& array) const {
   Types types;
-  types.decoded = decoded_.value_or(array);
-  types.encoded = encoded_.value_or(types.decoded);
+  types.decoded = types_.decoded.value_or(array);
+  types.encoded = types_.encoded.value_or(types.decoded);
   if (array.is_variable() || types.decoded.item_size() != array.item_size())
     fail_codec(*this, ErrorCode::invalid_metadata,
                "is for elements of type " + types.decoded.name() + ", found " + array.name());

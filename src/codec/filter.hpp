@@ -16,11 +16,17 @@ namespace zarrive {
 // A dtype as numcodecs configurations have it: "<f4", "float32" or "f4"; nullopt when absent.
 std::optional<DataType> dtype_member(Configuration& configuration, std::string_view member);
 
+// The types that a filter works on. Decoded absent: the array's type; encoded absent: the decoded type.
+struct FilterTypes {
+  std::optional<DataType> decoded = {};
+  std::optional<DataType> encoded = {};
+};
+FilterTypes filter_types(Configuration& configuration, std::string_view decoded = "dtype",
+                         std::string_view encoded = "astype");
+
 class TypedFilter : public ArrayToArrayCodec {
  public:
-  // decoded absent: the array's type; encoded absent: the decoded type.
-  TypedFilter(std::optional<DataType> decoded, std::optional<DataType> encoded)
-      : decoded_(std::move(decoded)), encoded_(std::move(encoded)) {}
+  explicit TypedFilter(FilterTypes types) : types_(std::move(types)) {}
 
   std::shared_ptr<const ArrayToArrayCodec> bind(const ArraySpec& decoded) const override;
   ArraySpec encoded_spec(const ArraySpec& decoded) const override;
@@ -42,8 +48,7 @@ class TypedFilter : public ArrayToArrayCodec {
   virtual void decode_as(const ArrayView& encoded, const ArrayView& decoded) const = 0;
 
  private:
-  std::optional<DataType> decoded_;
-  std::optional<DataType> encoded_;
+  FilterTypes types_;
 };
 
 }  // namespace zarrive

@@ -9,8 +9,7 @@
 
 #include "codec/array_codecs.hpp"
 #include "codec/filter.hpp"
-#include "codec/numbers.hpp"
-#include "codec/rows.hpp"
+#include "codec/number_rows.hpp"
 
 namespace zarrive {
 namespace {
@@ -42,9 +41,8 @@ bool holds(const DataType& type, std::int64_t value) noexcept {
 
 class FixedScaleOffsetCodec final : public TypedFilter {
  public:
-  FixedScaleOffsetCodec(std::optional<DataType> dtype, std::optional<DataType> astype, Parameter offset,
-                        Parameter scale)
-      : TypedFilter(std::move(dtype), std::move(astype)), offset_(offset), scale_(scale) {}
+  FixedScaleOffsetCodec(FilterTypes types, Parameter offset, Parameter scale)
+      : TypedFilter(std::move(types)), offset_(offset), scale_(scale) {}
   CodecCapabilities capabilities() const noexcept override {
     return {.fixed_size = true, .strided = true, .elementwise = true};
   }
@@ -57,42 +55,24 @@ class FixedScaleOffsetCodec final : public TypedFilter {
   }
 
   void encode_as(const ArrayView& decoded, const ArrayView& encoded) const override {
-    NumberBlock block;
-    for_each_row(
-        decoded, encoded,
-        [&](std::byte* from, std::int64_t step, std::byte* to, std::int64_t to_step, std::uint64_t count) {
-          for (std::uint64_t done = 0; done < count; done += NumberBlock::kSize) {
-            const std::size_t now =
-                static_cast<std::size_t>(std::min<std::uint64_t>(count - done, NumberBlock::kSize));
-            load_numbers(decoded.type, from + static_cast<std::int64_t>(done) * step, step, now, block);
-            encode_block(decoded.type, block, now);
-            store_numbers(encoded.type, block, now, to + static_cast<std::int64_t>(done) * to_step, to_step);
-          }
-        });
+    transform_numbers(decoded, encoded, [&](NumberBlock& block, std::size_t count) {
+      encode_block(decoded.type, block, count);
+    });
   }
 
   void decode_as(const ArrayView& encoded, const ArrayView& decoded) const override {
     const TypeId work = encoded.type.id();
     const double scale = in_precision(work, scale_.value);
     const double offset = in_precision(work, offset_.value);
-    NumberBlock block;
-    for_each_row(
-        encoded, decoded,
-        [&](std::byte* from, std::int64_t step, std::byte* to, std::int64_t to_step, std::uint64_t count) {
-          for (std::uint64_t done = 0; done < count; done += NumberBlock::kSize) {
-            const std::size_t now =
-                static_cast<std::size_t>(std::min<std::uint64_t>(count - done, NumberBlock::kSize));
-            load_numbers(encoded.type, from + static_cast<std::int64_t>(done) * step, step, now, block);
-            block.to_floats(now);
-            if (encoded.type.is_integer() || work == TypeId::float64) {
-              for (std::size_t k = 0; k < now; ++k) block.f[k] = block.f[k] / scale + offset;
-            } else {
-              for (std::size_t k = 0; k < now; ++k)
-                block.f[k] = in_precision(work, in_precision(work, block.f[k] / scale) + offset);
-            }
-            store_numbers(decoded.type, block, now, to + static_cast<std::int64_t>(done) * to_step, to_step);
-          }
-        });
+    transform_numbers(encoded, decoded, [&](NumberBlock& block, std::size_t count) {
+      block.to_floats(count);
+      if (encoded.type.is_integer() || work == TypeId::float64) {
+        for (std::size_t k = 0; k < count; ++k) block.f[k] = block.f[k] / scale + offset;
+      } else {
+        for (std::size_t k = 0; k < count; ++k)
+          block.f[k] = in_precision(work, in_precision(work, block.f[k] / scale) + offset);
+      }
+    });
   }
 
  private:
@@ -139,11 +119,10 @@ std::shared_ptr<Codec> make_fixed_scale_offset(const CodecSpec& spec, const Code
   Configuration configuration(spec, options);
   const Parameter offset = parameter(configuration, "offset");
   const Parameter scale = parameter(configuration, "scale");
-  std::optional<DataType> dtype = dtype_member(configuration, "dtype");
-  std::optional<DataType> astype = dtype_member(configuration, "astype");
+  FilterTypes types = filter_types(configuration);
   configuration.finish();
   if (scale.value == 0) configuration.fail("'scale' is 0, which cannot be decoded: expected another number");
-  return std::make_shared<FixedScaleOffsetCodec>(std::move(dtype), std::move(astype), offset, scale);
+  return std::make_shared<FixedScaleOffsetCodec>(std::move(types), offset, scale);
 }
 
 }  // namespace zarrive

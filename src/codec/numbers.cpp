@@ -4,7 +4,7 @@
 #include <cmath>
 #include <type_traits>
 
-#include "codec/rows.hpp"
+#include "codec/number_rows.hpp"
 
 namespace zarrive {
 namespace {
@@ -175,20 +175,7 @@ void cast_elements(const ArrayView& from, const ArrayView& to) {
     }
     return;
   }
-  NumberBlock block;
-  for_each_row(from, to,
-               [&](std::byte* source, std::int64_t source_step, std::byte* target, std::int64_t target_step,
-                   std::uint64_t count) {
-                 while (count > 0) {
-                   const std::size_t now =
-                       static_cast<std::size_t>(std::min<std::uint64_t>(count, NumberBlock::kSize));
-                   load_numbers(from.type, source, source_step, now, block);
-                   store_numbers(to.type, block, now, target, target_step);
-                   source += source_step * static_cast<std::int64_t>(now);
-                   target += target_step * static_cast<std::int64_t>(now);
-                   count -= now;
-                 }
-               });
+  transform_numbers(from, to, [](NumberBlock&, std::size_t) {});
 }
 
 void swap_elements(const ArrayView& view) {

@@ -8,8 +8,7 @@
 
 #include "codec/array_codecs.hpp"
 #include "codec/filter.hpp"
-#include "codec/numbers.hpp"
-#include "codec/rows.hpp"
+#include "codec/number_rows.hpp"
 
 namespace zarrive {
 namespace {
@@ -20,8 +19,7 @@ bool takes(const DataType& type) noexcept {
 
 class QuantizeCodec final : public TypedFilter {
  public:
-  QuantizeCodec(std::optional<DataType> dtype, std::optional<DataType> astype, double scale)
-      : TypedFilter(std::move(dtype), std::move(astype)), scale_(scale) {}
+  QuantizeCodec(FilterTypes types, double scale) : TypedFilter(std::move(types)), scale_(scale) {}
   CodecCapabilities capabilities() const noexcept override {
     return {.fixed_size = true, .strided = true, .elementwise = true};
   }
@@ -33,18 +31,9 @@ class QuantizeCodec final : public TypedFilter {
   }
 
   void encode_as(const ArrayView& decoded, const ArrayView& encoded) const override {
-    NumberBlock block;
-    for_each_row(
-        decoded, encoded,
-        [&](std::byte* from, std::int64_t step, std::byte* to, std::int64_t to_step, std::uint64_t count) {
-          for (std::uint64_t done = 0; done < count; done += NumberBlock::kSize) {
-            const std::size_t now =
-                static_cast<std::size_t>(std::min<std::uint64_t>(count - done, NumberBlock::kSize));
-            load_numbers(decoded.type, from + static_cast<std::int64_t>(done) * step, step, now, block);
-            quantize(decoded.type.id(), block, now);
-            store_numbers(encoded.type, block, now, to + static_cast<std::int64_t>(done) * to_step, to_step);
-          }
-        });
+    transform_numbers(decoded, encoded, [&](NumberBlock& block, std::size_t count) {
+      quantize(decoded.type.id(), block, count);
+    });
   }
   void decode_as(const ArrayView& encoded, const ArrayView& decoded) const override {
     cast_elements(encoded, decoded);
@@ -76,15 +65,14 @@ class QuantizeCodec final : public TypedFilter {
 std::shared_ptr<Codec> make_quantize(const CodecSpec& spec, const CodecOptions& options) {
   Configuration configuration(spec, options);
   const std::int64_t digits = configuration.required_integer("digits", -300, 300);
-  std::optional<DataType> dtype = dtype_member(configuration, "dtype");
-  std::optional<DataType> astype = dtype_member(configuration, "astype");
+  FilterTypes types = filter_types(configuration);
   configuration.finish();
   // In these steps, because their rounding decides: numcodecs first takes the decimal exponent of 10^-digits,
   // away from zero.
   double exponent = std::log10(std::pow(10.0, static_cast<double>(-digits)));
   exponent = exponent < 0 ? std::floor(exponent) : std::ceil(exponent);
   const double scale = std::exp2(std::ceil(std::log2(std::pow(10.0, -exponent))));
-  return std::make_shared<QuantizeCodec>(std::move(dtype), std::move(astype), scale);
+  return std::make_shared<QuantizeCodec>(std::move(types), scale);
 }
 
 }  // namespace zarrive

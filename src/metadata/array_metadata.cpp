@@ -22,7 +22,7 @@ void check_v2(const ArrayMetadata& array) {
   if (!array.codecs.empty()) invalid("an array of Zarr v2 has filters and a compressor, no codecs");
   if (!array.extra_members.empty())
     invalid("a document of Zarr v2 has no further members, found " +
-            metadata::quoted(array.extra_members.begin()->first));
+            quoted(array.extra_members.begin()->first));
   if (array.data_type.is_variable()) {
     const DataType needed = metadata::object_type(array.filters, array.compressor);
     if (!(needed == array.data_type))

@@ -147,7 +147,7 @@ ChunkGrid ChunkGrid::from_json(const Json& value, std::size_t ndim,
     metadata::warn_unknown(extension.configuration, {"chunk_shape"}, configuration, warn);
     return rectilinear(dimensions_of(required("chunk_shape"), ndim, "chunk_grid.configuration.chunk_shape"));
   }
-  throw Error(ErrorCode::unsupported, "member \"chunk_grid\": " + metadata::quoted(extension.name) +
+  throw Error(ErrorCode::unsupported, "member \"chunk_grid\": " + quoted(extension.name) +
                                           " is not supported; known are \"regular\" and \"rectilinear\"");
 }
 

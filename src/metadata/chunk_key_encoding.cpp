@@ -29,7 +29,7 @@ ChunkKeyEncoding ChunkKeyEncoding::from_json(const Json& value,
   ChunkKeyEncoding encoding;
   if (extension.name == "v2") encoding = {.kind = Kind::v2, .separator = '.'};
   else if (extension.name != "default")
-    throw Error(ErrorCode::unsupported, "member \"chunk_key_encoding\": " + metadata::quoted(extension.name) +
+    throw Error(ErrorCode::unsupported, "member \"chunk_key_encoding\": " + quoted(extension.name) +
                                             " is not supported; known are \"default\" and \"v2\"");
   if (const Json* separator = extension.configuration.find("separator")) {
     encoding.separator = separator_of(*separator, "chunk_key_encoding.configuration.separator");

@@ -7,7 +7,7 @@ namespace zarrive {
 namespace {
 
 [[noreturn]] void fail_name(std::string_view name, const std::string& why) {
-  throw Error(ErrorCode::invalid_argument, "the node name " + metadata::quoted(name) + " " + why);
+  throw Error(ErrorCode::invalid_argument, "the node name " + quoted(name) + " " + why);
 }
 
 }  // namespace
@@ -30,7 +30,7 @@ std::string normalize_path(std::string_view path) {
                   "a node path must not have the segment \"" + std::string(segment) + "\"");
     if (segment.find('\0') != std::string_view::npos)
       throw Error(ErrorCode::invalid_argument,
-                  "a node path must not have a NUL character, found one in " + metadata::quoted(segment));
+                  "a node path must not have a NUL character, found one in " + quoted(segment));
     if (!normal.empty()) normal += '/';
     normal += segment;
   }

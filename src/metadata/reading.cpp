@@ -6,51 +6,6 @@ namespace zarrive::metadata {
 
 namespace {
 
-constexpr std::size_t shown_length = 60;
-
-// Cuts at a character, not within one.
-void cut(std::string& text, std::size_t length) {
-  while (length > 0 && (static_cast<unsigned char>(text[length]) & 0xc0) == 0x80) --length;
-  text.resize(length);
-}
-
-void show(const Json& value, std::string& out) {
-  if (out.size() > shown_length) return;
-  switch (value.type()) {
-    case Json::Type::array: {
-      out += '[';
-      const char* separator = "";
-      for (const Json& item : value.as_array()) {
-        out += separator;
-        separator = ", ";
-        show(item, out);
-        if (out.size() > shown_length) return;
-      }
-      out += ']';
-      return;
-    }
-    case Json::Type::object: {
-      out += '{';
-      const char* separator = "";
-      for (const auto& [name, item] : value.as_object()) {
-        out += separator;
-        separator = ", ";
-        out += quoted(name) + ": ";
-        show(item, out);
-        if (out.size() > shown_length) return;
-      }
-      out += '}';
-      return;
-    }
-    case Json::Type::string: out += quoted(value.as_string()); return;
-    case Json::Type::number:
-      out += value.number_text().substr(0, shown_length);
-      if (value.number_text().size() > shown_length) out += "...";
-      return;
-    default: out += value.dump(); return;
-  }
-}
-
 bool is_name(std::string_view name) {
   const auto letter = [](char c) { return c >= 'a' && c <= 'z'; };
   const auto digit = [](char c) { return c >= '0' && c <= '9'; };
@@ -73,28 +28,6 @@ Warn warner(const MetadataOptions& options) {
     if (options.strict) throw Error(ErrorCode::invalid_metadata, sentence + " (strict mode)");
     if (options.warn) options.warn(sentence);
   };
-}
-
-std::string quoted(std::string_view text) {
-  std::string part(text.substr(0, shown_length + 1));
-  if (part.size() > shown_length) {
-    cut(part, shown_length);
-    return Json(std::move(part)).dump() + "...";
-  }
-  return Json(std::move(part)).dump();
-}
-
-std::string shown(const Json& value) {
-  std::string out;
-  show(value, out);
-  if (out.size() > shown_length + 20) {
-    cut(out, shown_length + 16);
-    out += "...";
-  } else if (out.size() > shown_length && (value.is_array() || value.is_object()) && out.back() != ']' &&
-             out.back() != '}') {
-    out += " ...";
-  }
-  return out;
 }
 
 void fail(std::string_view member, const Json& found, std::string_view expected) {

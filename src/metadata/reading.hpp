@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/shown.hpp"
 #include "zarrive/checked.hpp"
 #include "zarrive/error.hpp"
 #include "zarrive/json.hpp"
@@ -18,10 +19,6 @@ using Warn = std::function<void(const std::string&)>;
 // A function for the lenient cases: under `strict` it throws Error(invalid_metadata) with the sentence, else it hands the sentence on.
 // Refers to `options`, which must outlive it.
 Warn warner(const MetadataOptions& options);
-
-// The value as short JSON for a message; long ones are cut, whatever their size, after some 60 characters.
-std::string shown(const Json& value);
-std::string quoted(std::string_view text);
 
 // Throws Error(invalid_metadata): member "<member>": found <found>, expected <expected>.
 [[noreturn]] void fail(std::string_view member, const Json& found, std::string_view expected);

@@ -59,6 +59,7 @@ constexpr TypeRow kRows[] = {
     {TypeId::datetime64, "", 8, 0, 8, Kind::other, 'M'},
     {TypeId::timedelta64, "", 8, 0, 8, Kind::other, 'm'},
     {TypeId::structured, "", 0, 0, 1, Kind::other, 0},
+    {TypeId::optional, "", 0, 0, 1, Kind::other, 0},
     {TypeId::custom, "", 0, 0, 1, Kind::other, 0},
 };
 
@@ -246,6 +247,10 @@ DataType DataType::structured(std::vector<StructField> fields) {
       fail(ErrorCode::unsupported_data_type,
            "field \"" + field.name + "\" of a structured type is of variable length (" + field.type.name() +
                "); only fields of fixed size are supported");
+    if (field.type.id() == TypeId::optional)
+      fail(ErrorCode::unsupported_data_type, "field \"" + field.name + "\" of a structured type is of type " +
+                                                 field.type.name() +
+                                                 "; a structured type can be optional, its fields cannot");
     const std::uint64_t field_size = field.size();
     if (field_size == 0)
       fail(ErrorCode::invalid_argument,
@@ -264,6 +269,21 @@ DataType DataType::structured(std::vector<StructField> fields) {
          "structured types nested deeper than " + std::to_string(types::kMaxDepth));
   impl->item_size = static_cast<std::size_t>(size);
   impl->fields = std::move(fields);
+  return DataType(std::move(impl));
+}
+
+DataType DataType::optional(const DataType& inner) {
+  if (inner.is_variable())
+    fail(ErrorCode::unsupported_data_type,
+         "optional values of type " + inner.name() + ": only types of fixed size are supported");
+  if (inner.impl_->depth > types::kMaxDepth)
+    fail(ErrorCode::resource_limit, "optional types nested deeper than " + std::to_string(types::kMaxDepth));
+  auto impl = std::make_shared<Impl>();
+  impl->id = TypeId::optional;
+  impl->item_size = checked_item_size(std::uint64_t{inner.item_size()} + 1, 1, "optional type");
+  impl->depth = inner.impl_->depth + 1;
+  impl->fields = {{"present", DataType(TypeId::boolean), {}, 0}, {"value", inner, {}, 1}};
+  append_field_leaves(impl->leaves, impl->fields[1]);
   return DataType(std::move(impl));
 }
 
@@ -299,6 +319,7 @@ DataType DataType::with_byte_order(ByteOrder order) const {
     for (StructField& field : fields) field.type = field.type.with_byte_order(order);
     return structured(std::move(fields));
   }
+  if (impl_->id == TypeId::optional) return optional(impl_->fields[1].type.with_byte_order(order));
   if (impl_->order == order) return *this;
   auto impl = std::make_shared<Impl>(*impl_);
   impl->order = order;
@@ -352,6 +373,7 @@ std::string DataType::name() const {
       }
       return text + "}";
     }
+    case TypeId::optional: return "optional[" + impl_->fields[1].type.name() + "]";
     case TypeId::custom: return impl_->custom->name;
     default: return std::string(row(impl_->id).name);
   }

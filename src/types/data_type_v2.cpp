@@ -9,7 +9,6 @@
 namespace zarrive {
 
 using types::metadata_fail;
-using types::shown;
 
 namespace types {
 

@@ -11,30 +11,6 @@ namespace zarrive {
 
 namespace types {
 
-std::string shown(std::string_view text) {
-  constexpr std::size_t kLongest = 80;
-  std::string result;
-  for (char c : text.substr(0, kLongest))
-    result += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
-  // Not in the middle of a UTF-8 sequence.
-  if (text.size() > kLongest) {
-    while (!result.empty() && (static_cast<unsigned char>(result.back()) & 0xc0) == 0x80) result.pop_back();
-    if (!result.empty() && (static_cast<unsigned char>(result.back()) & 0x80)) result.pop_back();
-    result += "...";
-  }
-  return result;
-}
-
-std::string shown(const Json& value) {
-  if (value.is_array()) return "[" + std::to_string(value.as_array().size()) + " values]";
-  if (value.is_object()) {
-    const Json* name = value.find("name");
-    return name && name->is_string() ? "{name: " + shown(name->as_string()) + "}"
-                                     : "{" + std::to_string(value.as_object().size()) + " members}";
-  }
-  return shown(value.dump());
-}
-
 namespace {
 
 using Warn = DataType::Warn;
@@ -44,7 +20,8 @@ DataType from_v3_at(const Json& data_type, const Warn& warn, int depth);
 // The configuration of an extension, member by member; what was not asked for is warned about at the end.
 class Configuration {
  public:
-  Configuration(const std::string& type, const Json* json, const Warn& warn) : type_(type), warn_(warn) {
+  Configuration(const std::string& type, const Json* json, const Warn& warn)
+      : type_(type), warn_(warn), json_(json) {
     if (!json) return;
     if (!json->is_object())
       metadata_fail("the configuration of data type " + shown(type) + " is a " +
@@ -58,6 +35,13 @@ class Configuration {
       metadata_fail("data type " + type_ + " needs the configuration member \"" + std::string(member) + "\"");
     known_.emplace_back(member);
     return *value;
+  }
+
+  // The whole configuration, which has the form of an extension itself.
+  const Json& as_extension() {
+    need("name");
+    known_.emplace_back("configuration");
+    return *json_;
   }
 
   std::uint64_t need_size(std::string_view member) {
@@ -80,6 +64,7 @@ class Configuration {
  private:
   std::string type_;
   const Warn& warn_;
+  const Json* json_;
   const JsonObject* object_ = nullptr;
   std::vector<std::string> known_;
 };
@@ -169,6 +154,10 @@ DataType parameterised_type(const std::string& name, Configuration& configuratio
     return (name == "numpy.datetime64" ? DataType::datetime64 : DataType::timedelta64)(
         unit.as_string(), static_cast<std::uint32_t>(scale), ByteOrder::little);
   }
+  if (name == "optional") {
+    const DataType inner = from_v3_at(configuration.as_extension(), warn, depth + 1);
+    return as_metadata("optional data type", [&] { return DataType::optional(inner); });
+  }
   if (name == "struct" || name == "structured") return struct_from_v3(configuration, warn, depth);
   throw Error(ErrorCode::unsupported_data_type,
               "data type \"" + shown(name) + "\" is not known to this version of Zarrive");
@@ -243,15 +232,25 @@ DataType DataType::from_v3(const Json& data_type, const Warn& warn) {
 }
 
 DataType DataType::parse(std::string_view text) {
-  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+  int optional_levels = 0;
+  for (constexpr std::string_view kOptional = "optional[";; ++optional_levels) {
+    while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+    while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+    if (!text.starts_with(kOptional) || !text.ends_with(']')) break;
+    text = text.substr(kOptional.size(), text.size() - kOptional.size() - 1);
+  }
+  if (optional_levels > 0) {
+    DataType type = parse(text);
+    for (; optional_levels > 0; --optional_levels) type = optional(type);
+    return type;
+  }
   if (!text.empty() && (text[0] == '{' || text[0] == '[' || text[0] == '"')) {
     const Json json = Json::parse(text);
     if (json.is_object()) return from_v3(json);
     if (json.is_array()) return from_v2(json);
     const std::string& inner = json.as_string();
     if (inner.empty() || inner[0] == '{' || inner[0] == '[' || inner[0] == '"' || inner[0] == ' ')
-      types::metadata_fail("data type " + types::shown(text) + " names no data type");
+      types::metadata_fail("data type " + shown(text) + " names no data type");
     return parse(inner);
   }
   if (std::optional<DataType> custom = registered(text)) return *custom;
@@ -260,7 +259,7 @@ DataType DataType::parse(std::string_view text) {
   if (std::optional<DataType> simple = types::simple_type(text)) return *simple;
   if (std::optional<DataType> time = types::numpy_time(text)) return *time;
   if (types::looks_like_typestr(text)) return types::from_typestr(text, false);
-  throw Error(ErrorCode::unsupported_data_type, "\"" + types::shown(text) +
+  throw Error(ErrorCode::unsupported_data_type, "\"" + shown(text) +
                                                     "\" is no data type; write a name such as float32, "
                                                     "string or datetime64[ms], a NumPy type string such "
                                                     "as <f4 or S5, or the JSON of a Zarr data type");
@@ -281,8 +280,8 @@ Json struct_to_v3(const DataType& type) {
   for (const StructField& field : type.fields()) {
     if (!field.shape.empty())
       throw Error(ErrorCode::unsupported_data_type,
-                  "field \"" + types::shown(field.name) + "\" is a subarray of shape " +
-                      to_string(field.shape) + ", for which Zarr v3 has no data type");
+                  "field \"" + shown(field.name) + "\" is a subarray of shape " + to_string(field.shape) +
+                      ", for which Zarr v3 has no data type");
     if (field.name.empty())
       throw Error(ErrorCode::unsupported_data_type,
                   "a structured type with padding (a field without a name) has no Zarr v3 form; store its "
@@ -309,6 +308,12 @@ Json DataType::to_v3() const {
       return named(id() == TypeId::datetime64 ? "numpy.datetime64" : "numpy.timedelta64",
                    JsonObject{{"unit", Json(unit())}, {"scale_factor", Json(unit_scale())}});
     case TypeId::structured: return struct_to_v3(*this);
+    case TypeId::optional: {
+      const Json inner = fields()[1].type.to_v3();
+      return named("optional", inner.is_string()
+                                   ? JsonObject{{"name", inner}, {"configuration", Json(JsonObject{})}}
+                                   : inner.as_object());
+    }
     case TypeId::custom:
       if (custom()->configuration.is_null()) return custom()->name;
       return JsonObject{{"name", Json(custom()->name)}, {"configuration", custom()->configuration}};

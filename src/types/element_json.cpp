@@ -368,6 +368,24 @@ Json write_struct(const DataType& type, const std::byte* element, const Dialect&
   return object;
 }
 
+// ---- optional: null, or a list of the one value
+
+void read_optional(const DataType& type, const Json& value, std::byte* element, const Dialect& dialect) {
+  if (!value.is_null() && !(value.is_array() && value.as_array().size() == 1))
+    refuse(type, value, "null or a list of one value");
+  std::memset(element, 0, type.item_size());
+  if (value.is_null()) return;
+  element[0] = std::byte{1};
+  read_element(type.fields()[1].type, value.as_array()[0], element + 1, dialect);
+}
+
+Json write_optional(const DataType& type, const std::byte* element, const Dialect& dialect) {
+  if (element[0] == std::byte{0}) return nullptr;
+  JsonArray list;
+  list.push_back(write_element(type.fields()[1].type, element + 1, dialect));
+  return list;
+}
+
 void read_custom(const DataType& type, const Json& value, std::byte* element) {
   const std::vector<std::byte> bytes = type.custom()->parse_fill(value);
   if (bytes.size() != type.item_size())
@@ -392,6 +410,7 @@ void read_element(const DataType& type, const Json& value, std::byte* element, c
     case TypeId::fixed_bytes: return read_fixed_bytes(type, value, element, dialect);
     case TypeId::fixed_utf32: return read_utf32(type, value, element, dialect);
     case TypeId::structured: return read_struct(type, value, element, dialect);
+    case TypeId::optional: return read_optional(type, value, element, dialect);
     case TypeId::custom: return read_custom(type, value, element);
     default: throw Error(ErrorCode::internal, "read_element of type " + type.name());
   }
@@ -416,6 +435,7 @@ Json write_element(const DataType& type, const std::byte* element, const Dialect
     case TypeId::fixed_bytes: return write_fixed_bytes(type, element);
     case TypeId::fixed_utf32: return write_utf32(type, element);
     case TypeId::structured: return write_struct(type, element, dialect);
+    case TypeId::optional: return write_optional(type, element, dialect);
     case TypeId::custom: return type.custom()->format_element(element);
     default: throw Error(ErrorCode::internal, "write_element of type " + type.name());
   }

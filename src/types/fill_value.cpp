@@ -6,6 +6,7 @@
 #include <cstring>
 #include <new>
 
+#include "base/base64.hpp"
 #include "base/utf8.hpp"
 #include "types/element_json.hpp"
 #include "types/type_table.hpp"
@@ -136,6 +137,21 @@ bool FillValue::operator==(const FillValue& other) const noexcept {
   if (!(type_ == other.type_)) return false;
   if (type_.is_variable()) return string_ == other.string_;
   return bytes_ == other.bytes_ || std::memcmp(bytes_.get(), other.bytes_.get(), type_.item_size()) == 0;
+}
+
+std::string base64_encode(std::span<const std::byte> bytes) {
+  std::string text(static_cast<std::size_t>(base64::encoded_size(bytes.size())), '\0');
+  base64::encode(bytes, std::as_writable_bytes(std::span(text)));
+  return text;
+}
+
+std::optional<std::vector<std::byte>> base64_decode(std::string_view text) {
+  const std::span<const std::byte> characters = std::as_bytes(std::span(text));
+  const base64::Survey survey = base64::survey(characters, base64::Space::refused);
+  if (!survey.valid()) return std::nullopt;
+  std::vector<std::byte> bytes(survey.decoded_size());
+  base64::decode(characters, bytes);
+  return bytes;
 }
 
 }  // namespace zarrive

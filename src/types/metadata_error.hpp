@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/shown.hpp"
 #include "zarrive/data_type.hpp"
 #include "zarrive/error.hpp"
 #include "zarrive/json.hpp"
@@ -15,12 +16,6 @@ namespace zarrive::types {
 [[noreturn]] inline void metadata_fail(std::string message) {
   throw Error(ErrorCode::invalid_metadata, std::move(message));
 }
-
-// Untrusted text for a message: cut to a length that a person reads.
-std::string shown(std::string_view text);
-std::string shown(const Json& value);
-inline std::string shown(const std::string& text) { return shown(std::string_view(text)); }
-inline std::string shown(const char* text) { return shown(std::string_view(text)); }
 
 // Runs `make`; what would be the caller's mistake is the document's mistake here.
 template <class Make>

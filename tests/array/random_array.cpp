@@ -39,6 +39,8 @@ const std::vector<std::string>& type_names() {
                                                  "float8_e5m2",
                                                  "int4",
                                                  "uint2",
+                                                 "optional[int16]",
+                                                 "optional[optional[float64]]",
                                                  R"([["a", "|u1"], ["b", ">i2"], ["c", "<f8", [2]]])",
                                                  R"([["x", "<f4"], ["y", [["z", "<i4"], ["s", "|S2"]]]])"};
   return names;
@@ -72,6 +74,12 @@ std::string random_element(Random& random, const DataType& type) {
   if (type.id() == TypeId::boolean) bytes[0] = static_cast<char>(pick(random, 2));
   if (type.id() == TypeId::int4) bytes[0] = static_cast<char>(static_cast<int>(pick(random, 16)) - 8);
   if (type.id() == TypeId::uint2) bytes[0] = static_cast<char>(pick(random, 4));
+  if (type.id() == TypeId::optional) {  // flags are 0 or 1, an absent value is zeros
+    auto* element = reinterpret_cast<std::byte*>(bytes.data());
+    element[0] = static_cast<std::byte>(pick(random, 2));
+    element[1] = static_cast<std::byte>(pick(random, 2));
+    element_from_json(type, element_to_json(type, element), element);
+  }
   return bytes;
 }
 
@@ -127,7 +135,8 @@ void choose_v3_codecs(Random& random, CreateOptions& options) {
     chain.push_back(codecs::transpose(order));
   }
   const DataType& type = options.data_type.type;
-  if (!type.is_variable() && pick(random, 3) == 0 && type.id() != TypeId::structured)
+  if (!type.is_variable() && pick(random, 3) == 0 && type.id() != TypeId::structured &&
+      type.id() != TypeId::optional)
     chain.push_back(type.swap_unit() > 1 ? codecs::bytes(pick(random, 2) ? ByteOrder::big : ByteOrder::little)
                                          : CodecSpec{"bytes"});
   switch (pick(random, 6)) {

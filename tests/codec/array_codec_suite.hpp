@@ -152,6 +152,12 @@ inline NDArray random_array(const DataType& type, const Shape& shape, std::mt199
         const std::uint32_t point = 'a' + static_cast<std::uint32_t>(random() % 26);
         std::memcpy(at + k, &point, 4);
       }
+    } else if (type.id() == TypeId::optional) {  // an absent value is zeros
+      std::memset(at, 0, type.item_size());
+      if (random() % 2) continue;
+      at[0] = std::byte{1};
+      const NDArray value = random_array(type.fields()[1].type, {}, random, small);
+      std::memcpy(at + 1, value.view().data, value.view().nbytes());
     } else {
       for (std::size_t k = 0; k < type.item_size(); ++k) at[k] = static_cast<std::byte>(random());
       const bool sub_byte = type.name() == "int2" || type.name() == "int4" || type.name() == "uint2" ||

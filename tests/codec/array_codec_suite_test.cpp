@@ -58,6 +58,15 @@ std::vector<Case> bytes_cases() {
       {"packbits", R"({"padding_encoding":"end_byte"})", v3, {"bool", "int4", "uint16"}},
       {"packbits", R"({"first_bit":0,"last_bit":7})", v3, join({kIntegers}), true},
       {"packbits", R"({"start_bit":null,"end_bit":8})", v3, {"int16", "uint64"}, true},
+      {"optional",
+       R"({"mask_codecs":["packbits"],"data_codecs":[{"name":"bytes","configuration":{"endian":"big"}}]})",
+       v3,
+       {"optional[uint8]", "optional[int32]", "optional[complex128]", "optional[<U3]"}},
+      {"zarrs.optional",
+       R"({"mask_codecs":["bytes","crc32c"],"data_codecs":[{"name":"optional","configuration":)"
+       R"({"mask_codecs":["packbits"],"data_codecs":["bytes"]}},{"name":"gzip","configuration":{"level":1}},"crc32c"]})",
+       v3,
+       {"optional[optional[bool]]", "optional[optional[|S5]]"}},
       {"vlen-utf8", "{}", v3, {"string"}},
       {"vlen-utf8", "{}", v2, {"string"}},
       {"vlen-bytes", "{}", v3, {"bytes"}},
@@ -84,7 +93,7 @@ std::vector<Case> array_cases() {
   const auto numbers = join({kIntegers, {"float16", "float32", "float64"}});
   return {
       {"transpose", R"({"order":"F"})", v3,
-       join({kIntegers, kFloats, kFixed, {"bool", "string", "bytes", "object"}})},
+       join({kIntegers, kFloats, kFixed, {"bool", "optional[int16]", "string", "bytes", "object"}})},
       {"transpose", R"({"order":"C"})", v3, {"int16", "string"}},
       {"reshape", R"({"shape":[-1]})", v3, join({kIntegers, kFixed, {"bool", "string"}})},
       {"bitround", R"({"keepbits":64})", v3, join({kIntegers, kFloats, kComplex, kTimes})},
@@ -361,6 +370,11 @@ TEST(ArrayCodecSuite, EveryListedCodecIsTriedHere) {
     EXPECT_NE(std::find(tried.begin(), tried.end(), info.name), tried.end())
         << info.name << " has no round trip";
   }
+}
+
+TEST(ArrayCodecList, RefusedByName) {
+  EXPECT_ERROR(make_codec("pickle", "{}", v2), ErrorCode::unsupported_codec, "pickle");
+  EXPECT_ERROR(make_codec("numcodecs.pcodec"), ErrorCode::unsupported_codec, "pcodec");
 }
 
 }  // namespace

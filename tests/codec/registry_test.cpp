@@ -293,6 +293,11 @@ TEST(Codecs, SpecsAreValid) {
   EXPECT_EQ(Json(codecs::transpose({1, 0}).configuration).dump(), R"({"order": [1, 0]})");
   EXPECT_EQ(codecs::vlen_utf8().name, "vlen-utf8");
   EXPECT_EQ(codecs::vlen_bytes().name, "vlen-bytes");
+  EXPECT_EQ(
+      Json(codecs::optional({CodecSpec{"packbits"}}, {codecs::bytes(), codecs::crc32c()}).configuration)
+          .dump(),
+      R"({"mask_codecs": [{"name": "packbits"}], )"
+      R"("data_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}, {"name": "crc32c"}]})");
 }
 
 TEST(Codecs, CompletedFillsInWhatTheTypeDecides) {

@@ -166,6 +166,7 @@ const std::vector<std::string>& type_names() {
                                                  "bfloat16",
                                                  "float8_e4m3",
                                                  "int4",
+                                                 "optional[float32]",
                                                  R"([["a", "<i2"], ["b", "<f8"], ["c", "|S3"]])"};
   return names;
 }
@@ -200,7 +201,11 @@ NDArray cell_values(const DataType& type, const Shape& shape) {
     Json value;
     if (type.id() == TypeId::string) value = kWords[i % 4];
     else if (type.id() == TypeId::object) value = i % 3 ? Json(n) : Json(kWords[i % 4]);
-    else if (type.id() == TypeId::boolean) value = i % 3 == 1;
+    else if (type.id() == TypeId::optional && i % 3 == 0) value = nullptr;
+    else if (type.id() == TypeId::optional) {
+      const NDArray inner = cell_values(type.fields()[1].type, {count});
+      value = JsonArray{element_to_json(inner.type(), inner.view().data + i * inner.type().item_size())};
+    } else if (type.id() == TypeId::boolean) value = i % 3 == 1;
     else if (type.id() == TypeId::int4) value = n % 8 - 4;
     else if (type.is_integer()) value = type.is_signed() ? n * 3 - 50 : n * 3;
     else if (type.is_float()) value = static_cast<double>(n - 17) * 0.25;

@@ -205,10 +205,37 @@ TEST(DataType, StructuredRefuses) {
   EXPECT_EQ(DataType::structured({{"r", DataType(TypeId::int16), {1000000000}}}).leaves().size(), 1U);
 }
 
+TEST(DataType, OptionalIsAByteAndTheValue) {
+  const DataType type = DataType::optional(DataType(TypeId::float32, B));
+  EXPECT_EQ(type.id(), TypeId::optional);
+  EXPECT_EQ(type.item_size(), 5U);
+  EXPECT_EQ(type.alignment(), 1U);
+  EXPECT_EQ(type.swap_unit(), 0U);
+  EXPECT_EQ(type.byte_order(), ByteOrder::none);
+  EXPECT_FALSE(type.is_float());
+  EXPECT_THAT(leaves(type), ElementsAre(std::tuple(1U, 1U, 4U, B)));
+  EXPECT_THAT(leaves(type.with_byte_order(L)), ElementsAre(std::tuple(1U, 1U, 4U, L)));
+  ASSERT_EQ(type.fields().size(), 2U);
+  EXPECT_EQ(type.fields()[1].type, DataType(TypeId::float32));
+  EXPECT_EQ(type.name(), "optional[float32]");
+  EXPECT_EQ(type, DataType::optional(DataType(TypeId::float32)));
+  EXPECT_NE(type, DataType::optional(DataType(TypeId::int32)));
+  EXPECT_NE(type, DataType::optional(type));
+  expect_error(ErrorCode::unsupported_data_type, "fixed size",
+               [] { DataType::optional(DataType(TypeId::string)); });
+  expect_error(ErrorCode::unsupported_data_type, "its fields cannot", [&] {
+    DataType::structured({{"a", type, {}}});
+  });
+  expect_error(ErrorCode::resource_limit, "2147483647",
+               [] { DataType::optional(DataType::raw(0x7fffffff)); });
+  expect_error(ErrorCode::invalid_argument, "needs parameters", [] { DataType(TypeId::optional); });
+}
+
 TEST(DataType, DepthIsBounded) {
   DataType type;
   for (int i = 0; i < 32; ++i) type = DataType::structured({{"a", type, {}}});
   expect_error(ErrorCode::resource_limit, "deeper", [&] { DataType::structured({{"a", type, {}}}); });
+  expect_error(ErrorCode::resource_limit, "deeper", [&] { DataType::optional(type); });
 }
 
 TEST(DataType, EqualityIsLayoutAndMeaning) {

@@ -73,6 +73,11 @@ std::vector<Both> every_type() {
        R"([["a", "|u1"], ["b", [["x", ">i2"]]]])",
        R"({"name": "struct", "configuration": {"fields": [{"name": "a", "data_type": "uint8"}, {"name": "b", "data_type": )"
        R"({"name": "struct", "configuration": {"fields": [{"name": "x", "data_type": "int16"}]}}}]}})"},
+      {DataType::optional(u1), nullptr,
+       R"({"name": "optional", "configuration": {"name": "uint8", "configuration": {}}})"},
+      {DataType::optional(DataType::optional(DataType::datetime64("s"))), nullptr,
+       R"({"name": "optional", "configuration": {"name": "optional", "configuration": )"
+       R"({"name": "numpy.datetime64", "configuration": {"unit": "s", "scale_factor": 1}}}})"},
       {DataType::structured({{"a", DataType(TypeId::float32), {2, 3}}, {"t", DataType::datetime64("s"), {}}}),
        R"([["a", "<f4", [2, 3]], ["t", "<M8[s]"]])", nullptr},
       {DataType::structured({{"a", u1, {}},
@@ -311,12 +316,12 @@ TEST(Metadata, V3UnknownMembersWarn) {
 }
 
 TEST(Metadata, V3Refuses) {
-  for (const char* name : {"optional", "complex_float16", "json", "fixed_size_list", "float128", "<f4",
-                           "object", "https://example.org/x", "r24x", "R24", "uint3"})
+  for (const char* name : {"complex_float16", "json", "fixed_size_list", "float128", "<f4", "object",
+                           "https://example.org/x", "r24x", "R24", "uint3"})
     expect_error(ErrorCode::unsupported_data_type, name, [&] { DataType::from_v3(quoted(name)); });
-  expect_error(ErrorCode::unsupported_data_type, "optional", [] {
+  expect_error(ErrorCode::unsupported_data_type, "fixed size", [] {
     DataType::from_v3(
-        Json::parse(R"({"name": "optional", "configuration": {"name": "uint8", "configuration": {}}})"));
+        Json::parse(R"({"name": "optional", "configuration": {"name": "string", "configuration": {}}})"));
   });
   for (const char* json :
        {R"("")",
@@ -326,6 +331,10 @@ TEST(Metadata, V3Refuses) {
         "{}",
         R"({"name": 3})",
         R"({"configuration": {}})",
+        R"("optional")",
+        R"({"name": "optional", "configuration": {}})",
+        R"({"name": "optional", "configuration": {"name": 5}})",
+        R"({"name": "optional", "configuration": {"name": "uint8", "configuration": 5}})",
         R"("r0")",
         R"("r7")",
         R"("r08")",
@@ -407,6 +416,8 @@ TEST(Metadata, ParseTakesEveryWayOfWriting) {
       {R"({"name": "raw_bytes", "configuration": {"length_bytes": 2}})", DataType::raw(2)},
       {R"([["a", "|u1"]])", DataType::structured({{"a", DataType(), {}}})},
       {"bfloat16", DataType(TypeId::bfloat16)},
+      {"optional[ optional[<f4]]", DataType::optional(DataType::optional(DataType(TypeId::float32)))},
+      {"optional[datetime64[ms]]", DataType::optional(DataType::datetime64("ms"))},
   };
   for (const auto& [text, type] : cases) EXPECT_EQ(DataType::parse(text), type) << text;
   EXPECT_EQ(DataType::parse(">i2").byte_order(), B);
@@ -415,6 +426,12 @@ TEST(Metadata, ParseTakesEveryWayOfWriting) {
   for (const char* text : {"\"\"", "\"\\\"x\\\"\"", "\"{}\"", "{", "[", "\"", "{}", "[]", "datetime64[x]",
                            "datetime64ms", "S0", "r7", "<f4 x"})
     EXPECT_THROW(DataType::parse(text), Error) << text;
+  for (const char* text : {"optional", "optional[", "optional[]", "optional[uint8", "optional[string]"})
+    EXPECT_THROW(DataType::parse(text), Error) << text;
+  std::string deep;
+  for (int i = 0; i < 100000; ++i) deep += "optional[";
+  expect_error(ErrorCode::resource_limit, "deeper",
+               [&] { DataType::parse(deep + "uint8" + std::string(100000, ']')); });
 }
 
 TEST(Metadata, MessagesAreShortAndClean) {
