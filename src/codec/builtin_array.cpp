@@ -18,17 +18,6 @@ void add_codec(CodecRegistry& registry, ZarrFormat format, const char* name, Cod
   registry.add(std::move(info), factory);
 }
 
-// Listed so that it is named in messages and lists, but not usable.
-void add_refused(CodecRegistry& registry, ZarrFormat format, const char* name, CodecKind kind,
-                 const char* why) {
-  CodecInfo info;
-  info.name = name;
-  info.format = format;
-  info.kind = kind;
-  info.refused = why;
-  registry.add(std::move(info), nullptr);
-}
-
 }  // namespace
 
 void add_builtin_array_codecs(CodecRegistry& registry) {
@@ -82,8 +71,15 @@ void add_builtin_array_codecs(CodecRegistry& registry) {
   add_codec(registry, v3, "zfp", ab, make_zfp);
   add_codec(registry, v2, "zfpy", ab, make_zfpy);
 #else
-  add_refused(registry, v3, "zfp", ab, "not built in (Zarrive was built without libzfp)");
-  add_refused(registry, v2, "zfpy", ab, "not built in (Zarrive was built without libzfp)");
+  // Listed so that they are named in messages and lists, but not usable.
+  for (const auto& [format, name] : {std::pair{v3, "zfp"}, std::pair{v2, "zfpy"}}) {
+    CodecInfo info;
+    info.name = name;
+    info.format = format;
+    info.kind = ab;
+    info.refused = "not built in (Zarrive was built without libzfp)";
+    registry.add(std::move(info), nullptr);
+  }
 #endif
   registry.add_alias(v3, "zarrs.zfp", "zfp");
   registry.add_alias(v3, "https://codec.zarrs.dev/array_to_bytes/zfp", "zfp");

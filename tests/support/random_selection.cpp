@@ -95,6 +95,7 @@ Selection random_blocks(Random& random, const Shape& shape, const ChunkGrid& gri
 
 Selection random_fields(Random& random, const Selection& selection, const DataType& type) {
   std::vector<std::string> names;
+  if (type.id() != TypeId::structured) return selection;
   for (const StructField& field : type.fields())
     if (!field.name.empty()) names.push_back(field.name);
   if (names.empty() || pick(random, 2)) return selection;
