@@ -87,8 +87,7 @@ class Reader {
     context.prototype = options_.prototype.value_or(Prototype{});
     context.expected_size = chain.encoded_size();
     if (!piece.whole || !caller_.same_elements() || !chain.is_memory_layout()) return;
-    ArrayView part = piece.part.of_output(caller_.view());
-    if (part.is_contiguous()) context.destination = std::move(part);
+    context.destination = piece.part.of_output(caller_.view());
   }
 
   // A decode from part of the chunk's bytes, where the codecs can do that.
