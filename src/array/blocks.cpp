@@ -137,8 +137,7 @@ struct BlockRange::Plan {
     }
     if (array.ndim() == 0) {
       // A 0-d array has one element, however often it is asked for.
-      block.selection =
-          resolved.points->shape.empty() ? vindex(std::vector<IntegerArray>{}) : only_element();
+      block.selection = resolved.points->shape.empty() ? vindex(std::vector<IntegerArray>{}) : only_element();
     } else {
       block.selection = vindex(std::move(coordinates));
     }

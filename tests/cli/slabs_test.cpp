@@ -45,7 +45,8 @@ TEST(Slabs, CoverEverySelectionInOrder) {
         items.emplace_back(static_cast<std::int64_t>(below(shape[d])));
       } else if (below(3) == 0) {
         std::vector<std::int64_t> list;
-        for (std::uint64_t i = below(12); i > 0; --i) list.push_back(static_cast<std::int64_t>(below(shape[d])));
+        for (std::uint64_t i = below(12); i > 0; --i)
+          list.push_back(static_cast<std::int64_t>(below(shape[d])));
         items.emplace_back(IntegerArray(std::move(list)));
       } else {
         const std::int64_t step = static_cast<std::int64_t>(below(7)) - 3;
