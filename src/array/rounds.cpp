@@ -199,7 +199,9 @@ class Rounds {
                             destination.data() + destination.size() == wanted.destination.data();
     if (!neighbours && (!destination.empty() || !wanted.destination.empty())) {
       // Separate reads straight to their places against one read and copies: a further read of a file costs 1.2 us.
-      if (!waits_ && std::max(last.length, wanted.range.length) >= kWorthOwnRead) return false;
+      const bool own_read = (!destination.empty() && last.length >= kWorthOwnRead) ||
+                            (!wanted.destination.empty() && wanted.range.length >= kWorthOwnRead);
+      if (!waits_ && own_read) return false;
       destination = {};
     } else if (neighbours) {
       destination = {destination.data(), destination.size() + wanted.destination.size()};
