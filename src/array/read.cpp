@@ -90,11 +90,19 @@ class Reader {
     context.destination = piece.part.of_output(caller_.view());
   }
 
+  // Compressed chunks are read in part in two rounds at least. When the part's box is more than an eighth of the chunk, most of the compressed
+  // blocks are needed anyway, and one round for the whole is as good.
+  static bool takes_most_blocks(const Piece& piece) {
+    if (piece.part.empty()) return false;
+    return element_count(piece.part.bounds().extent) > element_count(piece.chunk_shape) / 8;
+  }
+
   // A decode from part of the chunk's bytes, where the codecs can do that.
   std::unique_ptr<PartialDecode> begin(std::uint64_t i, const BoundChain& chain, const Context& context,
                                        std::shared_ptr<const PartialMemo> memo) const {
     Piece piece;
     pieces_.at(i, piece);
+    if (chain.has_byte_codecs() && !chain.inner_chunk_shape() && takes_most_blocks(piece)) return nullptr;
     if (caller_.same_elements())
       return chain.decode_partial({piece.part, caller_.view(), std::move(memo)}, context);
     auto decode = std::make_unique<OwnPart>(*this, piece.part, chain);
