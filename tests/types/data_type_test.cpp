@@ -228,7 +228,7 @@ TEST(DataType, OptionalIsAByteAndTheValue) {
   });
   expect_error(ErrorCode::resource_limit, "2147483647",
                [] { DataType::optional(DataType::raw(0x7fffffff)); });
-  expect_error(ErrorCode::invalid_argument, "needs parameters", [] { DataType(TypeId::optional); });
+  expect_error(ErrorCode::invalid_argument, "needs parameters", [] { return DataType(TypeId::optional); });
 }
 
 TEST(DataType, DepthIsBounded) {
