@@ -142,7 +142,8 @@ TEST(ChainRows, AnotherSizeIsCorrupt) {
   Bytes decoded = mixed_bytes(byte_count(other, 2));
   for (const auto& specs : chains(2)) {
     const CodecChain chain = CodecChain::create(specs, type, FillValue::zero(type));
-    for (const auto& [stored, wanted] : {std::pair{shape, other}, {other, shape}}) {
+    for (const auto& shapes : {std::pair{shape, other}, {other, shape}}) {
+      const Shape &stored = shapes.first, &wanted = shapes.second;
       const Buffer encoded = chain.bind(stored)->encode(ArrayView(decoded.data(), type, stored), {});
       Place place = place_in(type, {12, 401, 200}, {0, 0, 0}, wanted);
       EXPECT_EQ(error_of([&] { chain.bind(wanted)->decode(encoded, place.view, {}); }),
