@@ -191,7 +191,8 @@ inline PartRead decode_part(const ArrayToBytesCodec& codec, const ArraySpec& spe
     for (std::size_t i = 0; i < round.size(); ++i) {
       const ByteRange::Resolved at = cut_to(round[i].range, encoded.size());
       Buffer bytes = encoded.slice(static_cast<std::size_t>(at.offset), static_cast<std::size_t>(at.length));
-      if (round[i].destination.size() == bytes.size() && i % 2 == 0) {  // a store may, or may not
+      if (!bytes.empty() && round[i].destination.size() == bytes.size() &&
+          i % 2 == 0) {  // a store may, or may not
         std::memcpy(round[i].destination.data(), bytes.data(), bytes.size());
         bytes = Buffer::borrow(round[i].destination);
       }
