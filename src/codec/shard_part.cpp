@@ -40,20 +40,10 @@ class ShardAccess {
   }
 
   Context inner_context(std::size_t number, const ChunkPart& part) const {
-    Context context;
-    context.prototype = context_.prototype;
-    context.key = context_.key;
-    context.node = context_.node;
-    context.array = context_.array;
+    Context context = codec_.inner_context(context_);
     context.chunk_index = codec_.inner_index(number);
-    context.chunk_shape = codec_.grid().chunk_shape();
     if (!part.is_whole(*context.chunk_shape)) context.chunk_selection = part.bounds();
     context.output_selection = part.output_bounds();
-    context.codec_parameters = context_.codec_parameters;
-    context.shard = &context_;
-    context.verify_checksums = context_.verify_checksums;
-    context.write_empty_chunks = context_.write_empty_chunks;
-    context.shard_order = context_.shard_order;
     return context;
   }
 

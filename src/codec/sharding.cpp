@@ -147,23 +147,28 @@ void ShardingCodec::naming_inner(std::size_t i, const std::function<void()>& bod
 
 // --- whole shards ---
 
+Context ShardingCodec::inner_context(const Context& shard) const {
+  Context context;
+  context.prototype = shard.prototype;
+  context.key = shard.key;
+  context.node = shard.node;
+  context.array = shard.array;
+  context.chunk_shape = parameters_.chunk_shape;
+  context.codec_parameters = shard.codec_parameters;
+  context.shard = &shard;
+  context.verify_checksums = shard.verify_checksums;
+  context.write_empty_chunks = shard.write_empty_chunks;
+  context.shard_order = shard.shard_order;
+  return context;
+}
+
 void ShardingCodec::for_each_inner(std::size_t count, const std::function<std::size_t(std::size_t)>& number,
                                    const Context& shard,
                                    const std::function<void(std::size_t, const Context&)>& body) const {
   // Contexts are made once for a run of inner chunks: making one costs as much as decoding a small chunk.
   const std::size_t runs = std::min<std::size_t>(count, 16 * Executor::global().compute_threads());
   Executor::global().parallel_for(runs, [&](std::size_t run) {
-    Context context;
-    context.prototype = shard.prototype;
-    context.key = shard.key;
-    context.node = shard.node;
-    context.array = shard.array;
-    context.chunk_shape = parameters_.chunk_shape;
-    context.codec_parameters = shard.codec_parameters;
-    context.shard = &shard;
-    context.verify_checksums = shard.verify_checksums;
-    context.write_empty_chunks = shard.write_empty_chunks;
-    context.shard_order = shard.shard_order;
+    Context context = inner_context(shard);
     for (std::size_t i = count * run / runs; i < count * (run + 1) / runs; ++i) {
       context.chunk_index = inner_index(number(i));
       body(i, context);

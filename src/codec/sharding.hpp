@@ -64,7 +64,9 @@ class ShardingCodec final : public ArrayToBytesCodec {
   Buffer assemble(std::vector<std::optional<Buffer>> chunks, const Context& context) const;
   // The encoded inner chunk; nullopt when it holds nothing but fill and may be left out.
   std::optional<Buffer> encode_inner(const ArrayView& chunk, const Context& context) const;
-  // Calls body(i, context of inner chunk numbers[i]) for all of them, in parallel.
+  // What an inner chunk inherits of its shard's context; which chunk it is stays open.
+  Context inner_context(const Context& shard) const;
+  // Calls body(i, context of inner chunk number(i)) for all of them, in parallel.
   void for_each_inner(std::size_t count, const std::function<std::size_t(std::size_t)>& number,
                       const Context& shard,
                       const std::function<void(std::size_t, const Context&)>& body) const;
