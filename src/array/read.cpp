@@ -116,7 +116,7 @@ class Reader {
     OwnPart(const Reader& reader, ChunkPart part, const BoundChain& chain)
         : reader_(reader), part_(std::move(part)), chain_(chain) {}
     bool begin(const Context& context, std::shared_ptr<const PartialMemo> memo) {
-      own_ = scratch_chunk(chain_.decoded().type, part_.extents());
+      own_ = scratch_array(chain_.decoded().type, part_.extents());
       decode_ = chain_.decode_partial({part_.to_own_output(), own_.view(), std::move(memo)}, context);
       return decode_ != nullptr;
     }
@@ -148,7 +148,7 @@ class Reader {
     } else if (caller_.whole_elements()) {
       chain.decode_part(result.value(), piece.part, caller_.view(), context);
     } else {
-      const NDArray own = scratch_chunk(chain.decoded().type, piece.part.extents());
+      const NDArray own = scratch_array(chain.decoded().type, piece.part.extents());
       chain.decode_part(result.value(), piece.part.to_own_output(), own.view(), context);
       caller_.gather(own.view(), piece.part.from_own_output());
     }

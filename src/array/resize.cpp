@@ -250,7 +250,7 @@ class ShapeCut {
       const Shape& chunk_shape = *contexts[i].chunk_shape;
       const auto chain = array_.codec_chain().bind(chunk_shape);
       chain->check_encoded_size(value.size());
-      NDArray chunk = scratch_chunk(metadata.data_type, chunk_shape);
+      NDArray chunk = scratch_array(metadata.data_type, chunk_shape);
       chain->decode(value, chunk.view(), contexts[i]);
       fill_outside(chunk.view(), metadata.chunk_grid.chunk_origin(reaching_[i]), shape_, metadata.fill_value);
       found[i] = 1;

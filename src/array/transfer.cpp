@@ -30,10 +30,4 @@ void check_transfer(const Transfer& transfer, const Selection& selection, const 
                 types + "; set " + (reading ? "ReadOptions" : "WriteOptions") + "::convert to convert");
 }
 
-NDArray scratch_chunk(const DataType& type, const Shape& shape) {
-  Prototype prototype;
-  prototype.allocator = pool_allocator();
-  return NDArray::allocate(type, shape, prototype);
-}
-
 }  // namespace zarrive

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "array/memo_cache.hpp"
+#include "memory/scratch.hpp"
 #include "zarrive/array.hpp"
 
 namespace zarrive {
@@ -45,8 +46,5 @@ decltype(auto) with_place(const ErrorPlace& place, Function&& function) {
     throw error.with(place);
   }
 }
-
-// Elements of a chunk in reused memory.
-NDArray scratch_chunk(const DataType& type, const Shape& shape);
 
 }  // namespace zarrive

@@ -132,7 +132,7 @@ class Writer {
     if (!source_.whole_elements()) return nullptr;  // the elements' other fields are needed
     if (source_.same_elements())
       return chain.encode_partial({piece.part, source_.view(), std::move(memo)}, item.context);
-    item.converted = scratch_chunk(metadata_.data_type, piece.part.extents());
+    item.converted = scratch_array(metadata_.data_type, piece.part.extents());
     const ChunkPart own = piece.part.to_own_output();
     auto encode = chain.encode_partial({own, item.converted.view(), std::move(memo)}, item.context);
     if (encode) source_.scatter(piece.part.from_own_output(), item.converted.view());
@@ -145,7 +145,7 @@ class Writer {
     pieces_.at(item.piece, piece);
     const BoundChain& chain = *item.chain;
     if (stored) chain.check_encoded_size(stored->value().size());
-    NDArray chunk = scratch_chunk(metadata_.data_type, piece.chunk_shape);
+    NDArray chunk = scratch_array(metadata_.data_type, piece.chunk_shape);
     if (stored) {
       chain.decode(stored->value(), chunk.view(), item.context);
     } else {
@@ -166,7 +166,7 @@ class Writer {
       if (may_elide_ && all_equal(part, metadata_.fill_value)) return std::nullopt;
       return chain.encode(part, item.context);
     }
-    NDArray chunk = scratch_chunk(metadata_.data_type, piece.chunk_shape);
+    NDArray chunk = scratch_array(metadata_.data_type, piece.chunk_shape);
     if (!piece.whole) fill(chunk.view(), metadata_.fill_value);  // also past the array's end
     source_.scatter(piece.part, chunk.view());
     if (may_elide_ && all_equal(chunk.view(), metadata_.fill_value)) return std::nullopt;

@@ -6,6 +6,7 @@
 
 #include "codec/array_filter_on_bytes.hpp"
 #include "codec/bytes.hpp"
+#include "memory/scratch.hpp"
 
 namespace zarrive {
 namespace {
@@ -16,12 +17,6 @@ constexpr std::size_t kKeptShapes = 64;
 constexpr std::size_t kMinRun = 64;
 
 std::string quoted(const Codec& codec) { return "'" + codec.name() + "'"; }
-
-NDArray scratch_array(const ArraySpec& spec) {
-  Prototype prototype;
-  prototype.allocator = pool_allocator();
-  return NDArray::allocate(spec.type, spec.shape, prototype);
-}
 
 std::span<std::byte> dense_bytes(const ArrayView& view) { return {view.data, view.nbytes()}; }
 
@@ -104,7 +99,7 @@ void BoundChain::decode_array(std::span<const std::byte> encoded, const ArrayVie
   if (memory_layout && !dense && ByteSink::run_size(target) >= kMinRun)
     return decode_rows(encoded, target, context);
   if (!dense && !bytes_codec_->capabilities().strided) {
-    NDArray scratch = scratch_array(encoded_array_);
+    NDArray scratch = scratch_array(encoded_array_.type, encoded_array_.shape);
     decode_array(encoded, scratch.view(), context);
     copy(scratch.view(), target);
     return;
@@ -139,8 +134,8 @@ void BoundChain::decode(const Buffer& encoded, const ArrayView& destination, con
       target = *view;
       continue;
     }
-    Step step{&codec, scratch_array(k + 1 < array_specs_.size() ? array_specs_[k + 1] : encoded_array_),
-              target};
+    const ArraySpec& made = k + 1 < array_specs_.size() ? array_specs_[k + 1] : encoded_array_;
+    Step step{&codec, scratch_array(made.type, made.shape), target};
     target = step.scratch.view();
     steps.push_back(std::move(step));
   }
@@ -150,7 +145,7 @@ void BoundChain::decode(const Buffer& encoded, const ArrayView& destination, con
     if (step.decoded.is_contiguous() || step.codec->capabilities().strided) {
       step.codec->decode(step.scratch.view(), step.decoded, context);
     } else {
-      NDArray dense = scratch_array({step.decoded.type, step.decoded.shape, {}});
+      NDArray dense = scratch_array(step.decoded.type, step.decoded.shape);
       step.codec->decode(step.scratch.view(), dense.view(), context);
       copy(dense.view(), step.decoded);
     }
@@ -164,7 +159,7 @@ Buffer BoundChain::encode(const ArrayView& chunk, const Context& context) const 
   ArrayView current = chunk;
   auto make_dense = [&](bool strided) {
     if (strided || current.is_contiguous()) return;
-    NDArray dense = scratch_array({current.type, current.shape, {}});
+    NDArray dense = scratch_array(current.type, current.shape);
     copy(current, dense.view());
     current = dense.view();
     kept = std::move(dense);
@@ -176,7 +171,8 @@ Buffer BoundChain::encode(const ArrayView& chunk, const Context& context) const 
       continue;
     }
     make_dense(codec.capabilities().strided);
-    NDArray encoded = scratch_array(k + 1 < array_specs_.size() ? array_specs_[k + 1] : encoded_array_);
+    const ArraySpec& made = k + 1 < array_specs_.size() ? array_specs_[k + 1] : encoded_array_;
+    NDArray encoded = scratch_array(made.type, made.shape);
     codec.encode(current, encoded.view(), context);
     current = encoded.view();
     kept = std::move(encoded);

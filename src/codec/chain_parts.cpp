@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "codec/partial.hpp"
+#include "memory/scratch.hpp"
 #include "zarrive/codec_chain.hpp"
 
 namespace zarrive {
@@ -112,8 +113,7 @@ void BoundChain::decode_part(const Buffer& encoded, const ChunkPart& part, const
       return decode_from_memory(*decode, Buffer::borrow(bytes), true);
     }
   }
-  NDArray chunk =
-      NDArray::allocate(decoded_.type, decoded_.shape, {.space = {}, .allocator = pool_allocator()});
+  NDArray chunk = scratch_array(decoded_.type, decoded_.shape);
   decode(encoded, chunk.view(), context);
   gather(chunk.view(), part, output);
 }

@@ -4,6 +4,7 @@
 #include "codec/array_codecs.hpp"
 #include "codec/partial.hpp"
 #include "codec/sharding.hpp"
+#include "memory/scratch.hpp"
 
 namespace zarrive {
 namespace {
@@ -240,7 +241,7 @@ class ShardEncode final : public PartialEncode, private ShardAccess {
                                 const Context& context) const {
     const Shape& shape = codec_.grid().chunk_shape();
     if (part.is_whole(shape)) return codec_.encode_inner(part.of_output(request_.output), context);
-    NDArray chunk = NDArray::allocate(spec_.type, shape, {.space = {}, .allocator = pool_allocator()});
+    NDArray chunk = scratch_array(spec_.type, shape);
     if (old) {
       codec_.inner()->decode(*old, chunk.view(), context);
     } else if (!part.covers(shape)) {
