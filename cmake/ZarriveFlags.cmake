@@ -1,3 +1,18 @@
+# zarrive_precompile(target header | target REUSE_FROM other): headers of others that most files include, read once. Each file still includes what it uses, so
+# that it compiles without (ZARRIVE_PCH=OFF).
+function(zarrive_precompile target)
+  if(ZARRIVE_PCH)
+    if(ARGV1 STREQUAL "REUSE_FROM")
+      target_precompile_headers(${target} ${ARGN})
+    else()
+      target_precompile_headers(${target} PRIVATE ${CMAKE_SOURCE_DIR}/${ARGV1})
+    endif()
+    # What ccache asks for, to keep objects that were compiled with one.
+    target_compile_options(${target} PRIVATE
+      $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess> "$<$<CXX_COMPILER_ID:Clang>:SHELL:-Xclang -fno-pch-timestamp>")
+  endif()
+endfunction()
+
 # zarrive_flags: how our own sources are compiled (never passed on to users): warnings, sanitizers, coverage.
 add_library(zarrive_flags INTERFACE)
 target_compile_options(zarrive_flags INTERFACE -Wall -Wextra -Wpedantic $<$<BOOL:${ZARRIVE_WERROR}>:-Werror>)

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/json_number.hpp"
+#include "base/sanitizers.hpp"
 #include "zarrive/error.hpp"
 
 namespace zarrive {
@@ -23,7 +24,7 @@ template <class T>
 T& unshared(std::shared_ptr<T>& shared) {
   if (!shared) shared = std::make_shared<T>();
   else if (shared.use_count() > 1) shared = std::make_shared<T>(*shared);
-#if !defined(__SANITIZE_THREAD__)
+#if !ZARRIVE_TSAN
   else std::atomic_thread_fence(std::memory_order_acquire);  // after the last other owner's release
 #endif
   return *shared;

@@ -7,9 +7,10 @@
 #include <bit>
 #include <mutex>
 
+#include "base/sanitizers.hpp"
 #include "memory/host_memory.hpp"
 
-#if defined(__SANITIZE_ADDRESS__)
+#if ZARRIVE_ASAN
 #include <sanitizer/asan_interface.h>
 #else
 #define ASAN_POISON_MEMORY_REGION(data, size) static_cast<void>(0)

@@ -4,6 +4,7 @@
 
 #include <random>
 
+#include "base/sanitizers.hpp"
 #include "zarrive/array.hpp"
 #include "zarrive/codecs.hpp"
 #include "zarrive/group.hpp"
@@ -18,7 +19,7 @@ std::size_t peak_memory() {
   return static_cast<std::size_t>(usage.ru_maxrss) * 1024;
 }
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if ZARRIVE_ASAN || ZARRIVE_TSAN
 constexpr std::size_t kMayGrow = std::size_t{3} << 30;  // the sanitizers' own memory counts too
 #else
 constexpr std::size_t kMayGrow = std::size_t{1} << 30;
