@@ -54,35 +54,21 @@ void plane(const Arguments& arguments) {
          check_box(result.view().data, {0, 0, x}, {recipe.edge, recipe.edge, 1}, recipe.float32));
 }
 
-// array[rows, y, :] with sorted rows. Until there are orthogonal selections: what a careful caller does, one read for the rows of each
-// row of chunks, from which the wanted ones are copied.
+// array[rows, y, :] with sorted rows.
 void gather(const Arguments& arguments) {
   const Recipe recipe = arguments.recipe();
   const zarrive::Array array = open_bench_array(arguments);
   const std::vector<std::uint64_t> rows = gather_rows(recipe.edge);
   const std::uint64_t y = gather_y(recipe.edge);
-  const std::size_t row_bytes = recipe.edge * recipe.item_size();
+  const std::vector<std::int64_t> indices(rows.begin(), rows.end());
   Stopwatch watch;
   watch.start();
-  std::vector<std::byte> result(rows.size() * row_bytes);
-  std::vector<std::byte> part;
-  for (std::size_t first = 0; first < rows.size();) {
-    std::size_t last = first;
-    while (last + 1 < rows.size() && rows[last + 1] / recipe.chunk == rows[first] / recipe.chunk) ++last;
-    const std::uint64_t extent = rows[last] - rows[first] + 1;
-    part.resize(extent * row_bytes);
-    array.read_into(zarrive::Selection{zarrive::slice(rows[first], rows[last] + 1), y},
-                    zarrive::ArrayView(part.data(), array.data_type(), {extent, recipe.edge}),
-                    read_options(arguments));
-    for (std::size_t i = first; i <= last; ++i)
-      std::copy_n(part.data() + (rows[i] - rows[first]) * row_bytes, row_bytes,
-                  result.data() + i * row_bytes);
-    first = last + 1;
-  }
+  const zarrive::NDArray result = array.read(zarrive::oindex({indices, y, zarrive::ellipsis}), read_options(arguments));
   watch.stop();
+  const std::size_t row_bytes = recipe.edge * recipe.item_size();
   std::uint64_t sum = 0;
   for (std::size_t i = 0; i < rows.size(); ++i)
-    sum += check_box(result.data() + i * row_bytes, {rows[i], y, 0}, {1, 1, recipe.edge}, recipe.float32);
+    sum += check_box(result.view().data + i * row_bytes, {rows[i], y, 0}, {1, 1, recipe.edge}, recipe.float32);
   report(program_name, arguments, watch, sum);
 }
 
