@@ -63,12 +63,14 @@ void gather(const Arguments& arguments) {
   const std::vector<std::int64_t> indices(rows.begin(), rows.end());
   Stopwatch watch;
   watch.start();
-  const zarrive::NDArray result = array.read(zarrive::oindex({indices, y, zarrive::ellipsis}), read_options(arguments));
+  const zarrive::NDArray result =
+      array.read(zarrive::oindex({indices, y, zarrive::ellipsis}), read_options(arguments));
   watch.stop();
   const std::size_t row_bytes = recipe.edge * recipe.item_size();
   std::uint64_t sum = 0;
   for (std::size_t i = 0; i < rows.size(); ++i)
-    sum += check_box(result.view().data + i * row_bytes, {rows[i], y, 0}, {1, 1, recipe.edge}, recipe.float32);
+    sum +=
+        check_box(result.view().data + i * row_bytes, {rows[i], y, 0}, {1, 1, recipe.edge}, recipe.float32);
   report(program_name, arguments, watch, sum);
 }
 
