@@ -55,6 +55,7 @@ void add_create(Commands& commands) {
   CLI::App* command =
       commands.add("create", "makes a new array, or a group",
                    R"(  zarrive create out.zarr speed --shape 365,721,1440 --dtype float32 --chunks 1,721,1440
+  zarrive create out.zarr cells --shape 4096,4096,4096 --dtype uint8 --chunks 64,64,64 --shards 1024,1024,1024
   zarrive create out.zarr flags --shape 1000 --dtype uint8 --codecs '["bytes", "crc32c"]' --fill 255
   zarrive create old.zarr t --shape 100,100 --dtype '<i2' --format 2 --compressor '{"id": "zlib", "level": 1}'
   zarrive create out.zarr surface --group --attributes '{"title": "Surface fields"}')");

@@ -49,7 +49,8 @@ std::string size_text(const Array& array) {
 }
 
 std::string stored_text(Session& session, const Array& array, bool sizes) {
-  const std::string total = counted(array.metadata().chunk_count(), "chunk");
+  const std::string total =
+      counted(array.metadata().chunk_count(), array.inner_chunk_shape() ? "shard" : "chunk");
   const auto stored = stored_chunks(session, array, sizes);
   if (!stored) return "unknown number of " + total + " (the store cannot list)";
   std::string text = grouped(stored->count) + " of " + total;
@@ -81,7 +82,10 @@ void print_array_info(Session& session, const Array& array, bool sizes) {
   line(out, "type", printable(metadata.data_type.name()));
   line(out, "shape", shape_text(metadata.shape));
   print_dimensions(out, metadata);
-  line(out, "chunks", chunks_text(metadata.chunk_grid) + ", grid " + shape_text(array.grid_shape()));
+  const auto inner = array.inner_chunk_shape();
+  line(out, inner ? "shards" : "chunks",
+       chunks_text(metadata.chunk_grid) + ", grid " + shape_text(array.grid_shape()));
+  if (inner) line(out, "chunks", shape_text(*inner) + " in each shard");
   if (metadata.format == ZarrFormat::v2 && metadata.order != 'C')
     line(out, "order", std::string(1, metadata.order));
   line(out, "codecs", codecs_text(metadata));

@@ -98,6 +98,10 @@ void set_names(CreateOptions& options, const std::string& text) {
 void add_creation_options(CLI::App* command, CreationArguments& arguments) {
   command->add_option("--chunks", arguments.chunks, "shape of a chunk; absent: chosen, about a mebibyte")
       ->type_name("SHAPE");
+  command
+      ->add_option("--shards", arguments.shards,
+                   "v3: shape of a shard, what is stored under one key; each edge a multiple of the chunk's")
+      ->type_name("SHAPE");
   command->add_option("--format", arguments.format, "Zarr format, 2 or 3 (default 3)")->type_name("N");
   command
       ->add_option("--codecs", arguments.codecs,
@@ -117,9 +121,9 @@ void add_creation_options(CLI::App* command, CreationArguments& arguments) {
 }
 
 bool describes_array(const CreationArguments& arguments) {
-  return !arguments.chunks.empty() || !arguments.codecs.empty() || !arguments.compressor.empty() ||
-         !arguments.filters.empty() || arguments.fill || !arguments.dimension_names.empty() ||
-         !arguments.attributes.empty();
+  return !arguments.chunks.empty() || !arguments.shards.empty() || !arguments.codecs.empty() ||
+         !arguments.compressor.empty() || !arguments.filters.empty() || arguments.fill ||
+         !arguments.dimension_names.empty() || !arguments.attributes.empty();
 }
 
 CreateOptions creation_options(const CreationArguments& arguments, Shape shape, const DataType& type,
@@ -128,7 +132,10 @@ CreateOptions creation_options(const CreationArguments& arguments, Shape shape, 
   options.shape = std::move(shape);
   options.data_type = type;
   options.chunks = parse_shape(arguments.chunks, "--chunks");
+  options.shards = parse_shape(arguments.shards, "--shards");
   options.format = parse_format(arguments.format);
+  if (options.format != ZarrFormat::v3 && !arguments.shards.empty())
+    throw UsageError("--shards is for --format 3; v2 has no shards");
   options.order = arguments.order[0];
   set_codecs(options, arguments);
   if (arguments.fill) options.fill_value = parse_value(*arguments.fill);

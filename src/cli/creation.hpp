@@ -10,6 +10,7 @@ namespace zarrive::cli {
 
 struct CreationArguments {
   std::string chunks = {};
+  std::string shards = {};
   int format = 3;
   std::string codecs = {};
   std::string compressor = {};

@@ -75,6 +75,17 @@ TEST_F(Look, InfoOfRectilinearGrids) {
   EXPECT_NE(info.find("chunks      ([3 x 2, 4], 5), grid (3, 4)\n"), std::string::npos) << info;
 }
 
+TEST_F(Look, InfoOfShards) {
+  Array array = create_array(path("a.zarr"), "",
+                             {.shape = {10, 20}, .data_type = "int8", .chunks = {2, 5}, .shards = {4, 10}});
+  array.write_value("0, 0", 3);
+  const std::string info = output_of({"info", path("a.zarr")});
+  EXPECT_NE(info.find("shards      (4, 10), grid (3, 2)\nchunks      (2, 5) in each shard\n"),
+            std::string::npos)
+      << info;
+  EXPECT_NE(info.find("stored      1 of 6 shards, "), std::string::npos) << info;
+}
+
 TEST_F(Look, InfoOfGroups) {
   EXPECT_EQ(output_of({"info", path("v3.zarr")}),
             "group       /\nformat      Zarr v3\nchildren    0 arrays, 2 groups\nattributes  1\n  title: "

@@ -53,6 +53,24 @@ TEST_F(Write, CreatesArraysOfBothFormats) {
   EXPECT_EQ(json(path("b.zarr")), "[-1, -1, -1, -1, -1]\n");
 }
 
+TEST_F(Write, CreatesShards) {
+  EXPECT_EQ(output_of({"create", path("a.zarr"), "--shape", "4,6", "--dtype", "int16", "--chunks", "2,3",
+                       "--shards", "4,6", "--compressor", "none"}),
+            "");
+  const Array array = open_array(path("a.zarr"));
+  EXPECT_EQ(array.metadata().chunk_grid.chunk_shape(), (Shape{4, 6}));
+  EXPECT_EQ(array.inner_chunk_shape(), (Shape{2, 3}));
+
+  const auto refused = [&](const std::string& shards, const std::string& format) {
+    return run_command({"create", path("b.zarr"), "--shape", "4,6", "--dtype", "int16", "--chunks", "2,3",
+                        "--shards", shards, "--format", format})
+        .err;
+  };
+  EXPECT_NE(refused("4,6", "2").find("--shards is for --format 3"), std::string::npos);
+  EXPECT_NE(refused("3,6", "3").find("do not divide a shard"), std::string::npos) << refused("3,6", "3");
+  EXPECT_FALSE(std::filesystem::exists(path("b.zarr")));
+}
+
 TEST_F(Write, CompressorsByName) {
   for (const char* format : {"2", "3"}) {
     for (const char* compressor : {"zstd", "gzip", "blosc", "none"}) {
