@@ -48,9 +48,18 @@ std::string size_text(const Array& array) {
   return text + ", " + (bytes ? bytes_text(*bytes) : "more than 2^64 bytes");
 }
 
+// Of the chunks in shards. None where the codecs cannot be made: `info` says what there is all the same.
+std::optional<Shape> chunks_in_shards(const Array& array) {
+  try {
+    return array.inner_chunk_shape();
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
 std::string stored_text(Session& session, const Array& array, bool sizes) {
   const std::string total =
-      counted(array.metadata().chunk_count(), array.inner_chunk_shape() ? "shard" : "chunk");
+      counted(array.metadata().chunk_count(), chunks_in_shards(array) ? "shard" : "chunk");
   const auto stored = stored_chunks(session, array, sizes);
   if (!stored) return "unknown number of " + total + " (the store cannot list)";
   std::string text = grouped(stored->count) + " of " + total;
@@ -82,7 +91,7 @@ void print_array_info(Session& session, const Array& array, bool sizes) {
   line(out, "type", printable(metadata.data_type.name()));
   line(out, "shape", shape_text(metadata.shape));
   print_dimensions(out, metadata);
-  const auto inner = array.inner_chunk_shape();
+  const auto inner = chunks_in_shards(array);
   line(out, inner ? "shards" : "chunks",
        chunks_text(metadata.chunk_grid) + ", grid " + shape_text(array.grid_shape()));
   if (inner) line(out, "chunks", shape_text(*inner) + " in each shard");
