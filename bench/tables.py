@@ -16,11 +16,8 @@ def seconds(value):
     return f"{value:.2f}" if value >= 10 else f"{value:.3f}" if value >= 0.01 else f"{value:.5f}"
 
 
-def ratio(r, short=True):
-    if r is None:
-        return "-"
-    text = f"{r['median']:.2f} ({r['least']:.2f} to {r['most']:.2f})"
-    return text
+def ratio(r):
+    return "-" if r is None else f"{r['median']:.2f} ({r['least']:.2f} to {r['most']:.2f})"
 
 
 def cells(row):

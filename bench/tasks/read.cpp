@@ -3,10 +3,10 @@
 
 namespace bench {
 
-// Into memory that the library makes.
-void read_all(const Arguments& arguments) {
+namespace {
+
+void read_and_check(const Arguments& arguments, const zarrive::Array& array) {
   const Recipe recipe = arguments.recipe();
-  const zarrive::Array array = open_bench_array(arguments);
   Stopwatch watch;
   watch.start();
   const zarrive::NDArray result = array.read({}, read_options(arguments));
@@ -14,6 +14,14 @@ void read_all(const Arguments& arguments) {
   report(program_name, arguments, watch,
          check_cube(result.view().data, recipe.edge, recipe.float32, arguments.threads));
 }
+
+}  // namespace
+
+// Into memory that the library makes.
+void read_all(const Arguments& arguments) { read_and_check(arguments, open_bench_array(arguments)); }
+
+// What another program has written; not a task that is timed, though it says how long it took.
+void verify(const Arguments& arguments) { read_and_check(arguments, zarrive::open_array(arguments.out)); }
 
 // Into memory that the caller has, all pages present.
 void read_into(const Arguments& arguments) {
@@ -27,18 +35,6 @@ void read_into(const Arguments& arguments) {
   watch.stop();
   report(program_name, arguments, watch,
          check_cube(destination.get(), recipe.edge, recipe.float32, arguments.threads));
-}
-
-// What another program has written; not a task that is timed, though it says how long it took.
-void verify(const Arguments& arguments) {
-  const Recipe recipe = arguments.recipe();
-  const zarrive::Array array = zarrive::open_array(arguments.out);
-  Stopwatch watch;
-  watch.start();
-  const zarrive::NDArray result = array.read({}, read_options(arguments));
-  watch.stop();
-  report(program_name, arguments, watch,
-         check_cube(result.view().data, recipe.edge, recipe.float32, arguments.threads));
 }
 
 void plane(const Arguments& arguments) {
