@@ -51,9 +51,9 @@ ZARRIVE_API Prototype pinned();
 ZARRIVE_API Prototype cuda(int device = 0);
 
 // The default allocator of a kind of memory. Host is always there: large blocks (2 MiB and up) come on huge pages.
-// Pinned falls back to page-aligned host memory while no GPU part has registered one; cuda is then Error(unsupported).
+// Pinned is page-aligned host memory on machines without a GPU; cuda is then Error(unsupported) that says what is missing.
 ZARRIVE_API std::shared_ptr<Allocator> default_allocator(const MemorySpace& space);
-// `make` is called once a space; an empty one takes the registration back.
+// `make` is called once a space; null from it is as if there were none. An empty `make` takes the registration back.
 ZARRIVE_API void register_allocator(MemoryKind kind,
                                     std::function<std::shared_ptr<Allocator>(const MemorySpace&)> make);
 

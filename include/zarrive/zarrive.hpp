@@ -19,6 +19,7 @@
 #include "zarrive/export.hpp"
 #include "zarrive/filesystem_store.hpp"
 #include "zarrive/fill_value.hpp"
+#include "zarrive/gpu.hpp"
 #include "zarrive/group.hpp"
 #include "zarrive/json.hpp"
 #include "zarrive/memory.hpp"

@@ -16,7 +16,7 @@ void check_transfer(const Transfer& transfer, const Selection& selection, const 
   if (!view.space.host_accessible())
     throw Error(ErrorCode::unsupported, std::string(reading ? "reading into " : "writing from ") +
                                             view.space.name() +
-                                            " needs the GPU part, which this build does not have");
+                                            ": arrays are not read into GPU memory or written from it yet");
   const DataType selected = selected_type(selection, metadata.data_type);
   if (view.type == selected) return;
   const std::string types = what + " has data type " + view.type.name() + ", " +

@@ -4,6 +4,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/describe.hpp"
+#include "cli/gpu_info.hpp"
 #include "cli/text.hpp"
 #include "zarrive/error.hpp"
 
@@ -15,6 +16,7 @@ struct InfoArguments {
   NodeArguments node = {};
   bool json = false;
   bool sizes = false;
+  bool gpu = false;
 };
 
 void line(std::ostream& out, const std::string& what, const std::string& value) {
@@ -122,6 +124,8 @@ void print_group_info(Session& session, const Group& group) {
 }
 
 void info(Session& session, const InfoArguments& arguments) {
+  if (arguments.gpu) return print_gpu_info(session, arguments.json);
+  if (arguments.node.store.empty()) throw UsageError("info takes a STORE, or --gpu");
   const Node node =
       open_node(open_to_read(arguments.node.store), arguments.node.node, session.group_options());
   const Array* const array = std::get_if<Array>(&node);
@@ -141,9 +145,12 @@ void add_info(Commands& commands) {
   CLI::App* command = commands.add("info", "what a node is, how it is stored, how large, how much is there",
                                    R"(  zarrive info era5.zarr
   zarrive info era5.zarr surface/t2m
-  zarrive info era5.zarr surface/t2m --json | jq .shape)");
+  zarrive info era5.zarr surface/t2m --json | jq .shape
+  zarrive info --gpu)");
   auto arguments = std::make_shared<InfoArguments>();
   add_node_arguments(command, arguments->node);
+  command->get_option("STORE")->required(false);
+  command->add_flag("--gpu", arguments->gpu, "of this machine instead: which GPUs can be used, or why none");
   command->add_flag("--json", arguments->json,
                     "one JSON object in the words of v3 metadata; the v2 document under \"v2\"");
   command->add_flag("--sizes", arguments->sizes, "ask for the size of every chunk, also over a network");

@@ -5,6 +5,7 @@
 #include <map>
 #include <mutex>
 
+#include "memory/gpu_allocator.hpp"
 #include "memory/host_memory.hpp"
 #include "zarrive/memory.hpp"
 
@@ -78,17 +79,18 @@ std::shared_ptr<Allocator> default_allocator(const MemorySpace& space) {
   const std::pair key{space.kind, space.device};
   if (const auto found = r.made.find(key); found != r.made.end()) return found->second;
   std::shared_ptr<Allocator> allocator;
-  if (const auto maker = r.makers.find(space.kind); maker != r.makers.end()) {
-    const auto make = maker->second;
-    lock.unlock();  // the maker may ask for the allocators of other spaces
-    allocator = make(space);
-    lock.lock();
-  } else if (space.kind != MemoryKind::cuda) {
+  const auto maker = r.makers.find(space.kind);
+  const auto make = maker != r.makers.end() ? maker->second : nullptr;
+  lock.unlock();  // the maker may ask for the allocators of other spaces
+  if (make) allocator = make(space);
+  else if (space.kind != MemoryKind::host) allocator = detail::gpu_allocator(space);
+  lock.lock();
+  if (!allocator && space.kind != MemoryKind::cuda) {
     allocator = std::make_shared<HostAllocator>(space.kind == MemoryKind::pinned ? detail::page_size : 1);
   }
   if (!allocator)
     throw Error(ErrorCode::unsupported, "there is no allocator for memory space " + space.name() +
-                                            "; is the GPU part built and loaded?");
+                                            ": what was registered for it gave none");
   return r.made.try_emplace(key, std::move(allocator)).first->second;  // the first of two threads wins
 }
 

@@ -1,0 +1,62 @@
+#include "cli/gpu_info.hpp"
+
+#include <ostream>
+
+#include "cli/text.hpp"
+#include "zarrive/gpu.hpp"
+
+namespace zarrive::cli {
+
+namespace {
+
+void line(std::ostream& out, const std::string& what, const std::string& value) {
+  out << pad_right(what, 12) << value << '\n';
+}
+
+std::string library_text(const gpu::LibraryInfo& library) {
+  if (!library.reason.empty()) return "none: " + printable(library.reason);
+  return library.version + ", " + printable(library.path);
+}
+
+std::string device_text(const gpu::DeviceInfo& device) {
+  return printable(device.name) + ", compute capability " + std::to_string(device.compute_major) + "." +
+         std::to_string(device.compute_minor) + ", " +
+         counted(static_cast<std::uint64_t>(device.multiprocessors), "multiprocessor") + ", " +
+         human_bytes(device.memory_bytes);
+}
+
+Json library_json(const gpu::LibraryInfo& library) {
+  JsonObject object{{"usable", library.reason.empty()}};
+  if (!library.path.empty()) object.set("path", library.path);
+  if (!library.version.empty()) object.set("version", library.version);
+  if (!library.reason.empty()) object.set("reason", library.reason);
+  return object;
+}
+
+Json system_json(const gpu::SystemInfo& system) {
+  JsonArray devices;
+  for (const gpu::DeviceInfo& device : system.devices)
+    devices.emplace_back(JsonObject{{"space", "cuda:" + std::to_string(device.ordinal)},
+                                    {"name", device.name},
+                                    {"compute_capability", std::to_string(device.compute_major) + "." +
+                                                               std::to_string(device.compute_minor)},
+                                    {"multiprocessors", device.multiprocessors},
+                                    {"memory_bytes", device.memory_bytes}});
+  return JsonObject{{"driver", library_json(system.driver)}, {"devices", std::move(devices)}};
+}
+
+}  // namespace
+
+void print_gpu_info(Session& session, bool json) {
+  const gpu::SystemInfo system = gpu::system_info();
+  std::ostream& out = session.out();
+  if (json) {
+    out << system_json(system).dump({.indent = 2}) << '\n';
+    return;
+  }
+  line(out, "driver", library_text(system.driver));
+  for (const gpu::DeviceInfo& device : system.devices)
+    line(out, "cuda:" + std::to_string(device.ordinal), device_text(device));
+}
+
+}  // namespace zarrive::cli

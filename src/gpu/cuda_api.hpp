@@ -1,0 +1,77 @@
+// The part of the CUDA driver API that we call, with prototypes of our own, so that no build needs the toolkit. tests/gpu compares each
+// with the vendor's cuda.h where that can be had. (CUDA Driver API 12.0 and later; names as exported by libcuda.so.1.)
+#pragma once
+
+#include <cstddef>
+
+namespace zarrive::gpu {
+
+using CudaResult = int;  // CUresult
+using CudaDevice = int;  // CUdevice
+using CudaAddress = unsigned long long;
+using CudaContext = struct CudaContextTag*;
+using CudaStream = struct CudaStreamTag*;
+using CudaEvent = struct CudaEventTag*;
+using CudaHostFunction = void (*)(void*);
+
+// CUresult
+inline constexpr CudaResult cuda_success = 0;
+inline constexpr CudaResult cuda_invalid_value = 1;
+inline constexpr CudaResult cuda_out_of_memory = 2;
+inline constexpr CudaResult cuda_stub_library = 34;
+inline constexpr CudaResult cuda_no_device = 100;
+inline constexpr CudaResult cuda_not_ready = 600;
+// CUdevice_attribute
+inline constexpr int cuda_attribute_multiprocessors = 16;
+inline constexpr int cuda_attribute_compute_major = 75;
+inline constexpr int cuda_attribute_compute_minor = 76;
+// CUpointer_attribute
+inline constexpr int cuda_pointer_context = 1;
+inline constexpr int cuda_pointer_memory_type = 2;
+inline constexpr int cuda_pointer_device_ordinal = 9;
+// CUmemorytype
+inline constexpr unsigned cuda_memory_host = 1;
+inline constexpr unsigned cuda_memory_device = 2;
+// Flags
+inline constexpr unsigned cuda_host_alloc_portable = 1;
+inline constexpr unsigned cuda_stream_non_blocking = 1;
+inline constexpr unsigned cuda_event_disable_timing = 2;
+
+// X(member, exported name, parameters)
+#define ZARRIVE_CUDA_FUNCTIONS(X)                                                                          \
+  X(init, cuInit, (unsigned flags))                                                                        \
+  X(driver_version, cuDriverGetVersion, (int* version))                                                    \
+  X(error_name, cuGetErrorName, (CudaResult error, const char** name))                                     \
+  X(error_string, cuGetErrorString, (CudaResult error, const char** text))                                 \
+  X(device_count, cuDeviceGetCount, (int* count))                                                          \
+  X(device_get, cuDeviceGet, (CudaDevice * device, int ordinal))                                           \
+  X(device_name, cuDeviceGetName, (char* name, int size, CudaDevice device))                               \
+  X(device_attribute, cuDeviceGetAttribute, (int* value, int attribute, CudaDevice device))                \
+  X(device_total_memory, cuDeviceTotalMem_v2, (std::size_t * bytes, CudaDevice device))                    \
+  X(primary_context_retain, cuDevicePrimaryCtxRetain, (CudaContext * context, CudaDevice device))          \
+  X(context_push, cuCtxPushCurrent_v2, (CudaContext context))                                              \
+  X(context_pop, cuCtxPopCurrent_v2, (CudaContext * context))                                              \
+  X(memory_allocate, cuMemAlloc_v2, (CudaAddress * address, std::size_t size))                             \
+  X(memory_free, cuMemFree_v2, (CudaAddress address))                                                      \
+  X(memory_info, cuMemGetInfo_v2, (std::size_t * free, std::size_t * total))                               \
+  X(host_allocate, cuMemHostAlloc, (void** data, std::size_t size, unsigned flags))                        \
+  X(host_free, cuMemFreeHost, (void* data))                                                                \
+  X(pointer_attributes, cuPointerGetAttributes,                                                            \
+    (unsigned count, int* attributes, void** data, CudaAddress address))                                   \
+  X(copy_to_device, cuMemcpyHtoDAsync_v2,                                                                  \
+    (CudaAddress to, const void* from, std::size_t size, CudaStream stream))                               \
+  X(copy_to_host, cuMemcpyDtoHAsync_v2, (void* to, CudaAddress from, std::size_t size, CudaStream stream)) \
+  X(copy_on_device, cuMemcpyDtoDAsync_v2,                                                                  \
+    (CudaAddress to, CudaAddress from, std::size_t size, CudaStream stream))                               \
+  X(stream_create, cuStreamCreate, (CudaStream * stream, unsigned flags))                                  \
+  X(stream_destroy, cuStreamDestroy_v2, (CudaStream stream))                                               \
+  X(stream_synchronize, cuStreamSynchronize, (CudaStream stream))                                          \
+  X(stream_wait_event, cuStreamWaitEvent, (CudaStream stream, CudaEvent event, unsigned flags))            \
+  X(event_create, cuEventCreate, (CudaEvent * event, unsigned flags))                                      \
+  X(event_destroy, cuEventDestroy_v2, (CudaEvent event))                                                   \
+  X(event_record, cuEventRecord, (CudaEvent event, CudaStream stream))                                     \
+  X(event_query, cuEventQuery, (CudaEvent event))                                                          \
+  X(event_synchronize, cuEventSynchronize, (CudaEvent event))                                              \
+  X(launch_host_function, cuLaunchHostFunc, (CudaStream stream, CudaHostFunction function, void* argument))
+
+}  // namespace zarrive::gpu

@@ -1,0 +1,37 @@
+#include "gpu/driver.hpp"
+#include "zarrive/gpu.hpp"
+
+namespace zarrive::gpu {
+
+namespace {
+
+DeviceInfo device_info(const Driver& driver, int ordinal) {
+  DeviceInfo info{.ordinal = ordinal};
+  CudaDevice device = 0;
+  check(driver, driver.device_get(&device, ordinal), "opening cuda:" + std::to_string(ordinal));
+  char name[256] = {};
+  if (driver.device_name(name, sizeof name - 1, device) == cuda_success) info.name = name;
+  driver.device_attribute(&info.compute_major, cuda_attribute_compute_major, device);
+  driver.device_attribute(&info.compute_minor, cuda_attribute_compute_minor, device);
+  driver.device_attribute(&info.multiprocessors, cuda_attribute_multiprocessors, device);
+  std::size_t bytes = 0;
+  if (driver.device_total_memory(&bytes, device) == cuda_success) info.memory_bytes = bytes;
+  return info;
+}
+
+}  // namespace
+
+SystemInfo system_info() {
+  const DriverStatus& status = driver_status();
+  SystemInfo info;
+  info.driver.path = status.path;
+  info.driver.reason = status.reason;
+  if (!status.driver) return info;
+  const int version = status.driver->version;
+  info.driver.version = std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+  for (int ordinal = 0; ordinal < status.driver->devices; ++ordinal)
+    info.devices.push_back(device_info(*status.driver, ordinal));
+  return info;
+}
+
+}  // namespace zarrive::gpu

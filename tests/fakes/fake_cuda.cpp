@@ -1,0 +1,533 @@
+#include "fakes/fake_cuda.hpp"
+
+#include <sys/mman.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+// The names and types are those of libcuda, written down again here so that the loader's are tested against something.
+#define EXPORT extern "C" __attribute__((visibility("default")))
+
+namespace {
+
+using Result = int;
+constexpr Result ok = 0, invalid_value = 1, out_of_memory = 2, not_initialized = 3, stub_library = 34,
+                 no_device = 100, invalid_device = 101, invalid_context = 201, invalid_handle = 400,
+                 not_ready = 600;
+constexpr std::size_t device_bytes = std::size_t{1} << 30;
+
+struct Operation {
+  std::function<void()> run;
+  std::uint64_t number = 0;  // counted by its stream
+};
+
+struct Stream {
+  int device = 0;
+  std::deque<Operation> waiting;
+  std::uint64_t put = 0;   // number of the last operation put in
+  std::uint64_t done = 0;  // and of the last that ran
+};
+
+struct Event {
+  int device = 0;
+  Stream* stream = nullptr;  // where it was recorded last; null: nowhere
+  std::uint64_t number = 0;
+};
+
+// Device memory: addresses that nobody may touch, and the bytes behind them elsewhere.
+struct Block {
+  int device = 0;
+  std::size_t size = 0;
+  std::size_t reserved = 0;
+  std::unique_ptr<std::byte[]> bytes;
+};
+
+struct Failure {
+  int result = 0;
+  int skip = 0;
+};
+
+struct Context {
+  int device = 0;
+  Stream legacy;  // the default stream
+};
+
+struct Machine {
+  std::recursive_mutex mutex;  // host functions may call back
+  bool initialised = false;
+  std::vector<std::unique_ptr<Context>> contexts;
+  std::map<std::uintptr_t, Block> device;
+  std::map<std::uintptr_t, std::size_t> pinned;
+  std::set<Stream*> streams;
+  std::vector<std::unique_ptr<Stream>> destroyed;
+  std::set<Event*> events;
+  std::map<std::string, Failure> failures;
+  fake_cuda::Counts counts;
+  std::size_t used[8] = {};
+};
+
+Machine& machine() {
+  static Machine* const made = new Machine;
+  return *made;
+}
+
+int setting(const char* name, int otherwise) {
+  const char* const text = std::getenv(name);
+  return text ? std::atoi(text) : otherwise;
+}
+
+int device_count() { return setting("FAKE_CUDA_DEVICES", 2); }
+
+thread_local std::vector<Context*> current;
+
+// Every call: the lock, faults to inject, and that cuInit came first.
+struct Call {
+  explicit Call(const char* function, bool needs_init = true) : lock(machine().mutex) {
+    Machine& m = machine();
+    if (needs_init && !m.initialised) result = not_initialized;
+    if (const auto failure = m.failures.find(function); failure != m.failures.end()) {
+      if (failure->second.skip-- == 0) {
+        result = failure->second.result;
+        m.failures.erase(failure);
+      }
+    }
+  }
+  std::lock_guard<std::recursive_mutex> lock;
+  Result result = ok;
+};
+
+#define BEGIN(...)                     \
+  Call call(__VA_ARGS__);              \
+  if (call.result) return call.result; \
+  Machine& m = machine()
+
+Result bad(Result result) {
+  ++machine().counts.bad_calls;
+  return result;
+}
+
+Stream* stream_of(void* handle) {
+  if (!handle) return current.empty() ? nullptr : &current.back()->legacy;
+  auto* const stream = static_cast<Stream*>(handle);
+  return machine().streams.count(stream) ? stream : nullptr;
+}
+
+// Runs a stream up to an operation.
+void run(Stream& stream, std::uint64_t until) {
+  while (stream.done < until && !stream.waiting.empty()) {
+    Operation operation = std::move(stream.waiting.front());
+    stream.waiting.pop_front();
+    operation.run();
+    stream.done = operation.number;
+  }
+}
+
+void put(Stream& stream, std::function<void()> run) {
+  stream.waiting.push_back({std::move(run), ++stream.put});
+}
+
+void run_everything(int device) {
+  for (const auto& context : machine().contexts)
+    if (context && context->device == device) run(context->legacy, context->legacy.put);
+  for (Stream* stream : machine().streams)
+    if (stream->device == device) run(*stream, stream->put);
+}
+
+// The bytes behind a device address; null when [address, address + size) is not within one block.
+std::byte* behind(unsigned long long address, std::size_t size, int* device = nullptr) {
+  auto& blocks = machine().device;
+  auto after = blocks.upper_bound(address);
+  if (after == blocks.begin()) return nullptr;
+  const auto& [start, block] = *--after;
+  const std::size_t offset = address - start;
+  if (offset > block.size || size > block.size - offset) return nullptr;
+  if (device) *device = block.device;
+  return block.bytes.get() + offset;
+}
+
+bool is_pinned(const void* data, std::size_t size) {
+  const auto address = reinterpret_cast<std::uintptr_t>(data);
+  auto after = machine().pinned.upper_bound(address);
+  if (after == machine().pinned.begin()) return false;
+  const auto& [start, length] = *--after;
+  return address + size <= start + length;
+}
+
+}  // namespace
+
+namespace fake_cuda {
+
+void fail(const char* function, int result, int skip) {
+  std::lock_guard lock(machine().mutex);
+  machine().failures[function] = {result, skip};
+}
+
+Counts counts() {
+  std::lock_guard lock(machine().mutex);
+  return machine().counts;
+}
+
+void reset_counts() {
+  std::lock_guard lock(machine().mutex);
+  Counts& all = machine().counts;
+  all.bytes_to_device = all.bytes_to_host = all.bytes_on_device = 0;
+  all.bad_calls = 0;
+}
+
+void peek(void* to, unsigned long long from, std::size_t size) {
+  std::lock_guard lock(machine().mutex);
+  if (const std::byte* const bytes = behind(from, size)) std::memcpy(to, bytes, size);
+  else ++machine().counts.bad_calls;
+}
+
+}  // namespace fake_cuda
+
+EXPORT Result cuInit(unsigned flags) {
+  BEGIN("cuInit", false);
+  if (const int result = setting("FAKE_CUDA_INIT", 0)) return result;
+  if (flags) return bad(invalid_value);
+  if (device_count() == 0) return no_device;
+  m.contexts.resize(static_cast<std::size_t>(device_count()));
+  m.initialised = true;
+  return ok;
+}
+
+EXPORT Result cuDriverGetVersion(int* version) {
+  BEGIN("cuDriverGetVersion", false);
+  static_cast<void>(m);
+  *version = setting("FAKE_CUDA_VERSION", 13000);
+  return ok;
+}
+
+EXPORT Result cuGetErrorName(Result error, const char** name) {
+  switch (error) {
+    case ok: *name = "CUDA_SUCCESS"; return ok;
+    case invalid_value: *name = "CUDA_ERROR_INVALID_VALUE"; return ok;
+    case out_of_memory: *name = "CUDA_ERROR_OUT_OF_MEMORY"; return ok;
+    case not_initialized: *name = "CUDA_ERROR_NOT_INITIALIZED"; return ok;
+    case stub_library: *name = "CUDA_ERROR_STUB_LIBRARY"; return ok;
+    case no_device: *name = "CUDA_ERROR_NO_DEVICE"; return ok;
+    case invalid_handle: *name = "CUDA_ERROR_INVALID_HANDLE"; return ok;
+    case not_ready: *name = "CUDA_ERROR_NOT_READY"; return ok;
+    default: *name = nullptr; return invalid_value;
+  }
+}
+
+EXPORT Result cuGetErrorString(Result error, const char** text) {
+  const char* name = nullptr;
+  if (cuGetErrorName(error, &name) != ok) {
+    *text = nullptr;
+    return invalid_value;
+  }
+  *text = error == out_of_memory ? "out of memory" : "as the fake driver says";
+  return ok;
+}
+
+EXPORT Result cuDeviceGetCount(int* count) {
+  BEGIN("cuDeviceGetCount");
+  static_cast<void>(m);
+  *count = device_count();
+  return ok;
+}
+
+EXPORT Result cuDeviceGet(int* device, int ordinal) {
+  BEGIN("cuDeviceGet");
+  static_cast<void>(m);
+  if (ordinal < 0 || ordinal >= device_count()) return bad(invalid_device);
+  *device = ordinal;
+  return ok;
+}
+
+EXPORT Result cuDeviceGetName(char* name, int size, int device) {
+  BEGIN("cuDeviceGetName");
+  static_cast<void>(m);
+  std::strncpy(name, ("Fake device " + std::to_string(device)).c_str(), static_cast<std::size_t>(size));
+  return ok;
+}
+
+EXPORT Result cuDeviceGetAttribute(int* value, int attribute, int) {
+  BEGIN("cuDeviceGetAttribute");
+  static_cast<void>(m);
+  *value = attribute == 75 ? 9 : attribute == 76 ? 0 : attribute == 16 ? 132 : 0;
+  return ok;
+}
+
+EXPORT Result cuDeviceTotalMem_v2(std::size_t* bytes, int) {
+  BEGIN("cuDeviceTotalMem_v2");
+  static_cast<void>(m);
+  *bytes = device_bytes;
+  return ok;
+}
+
+EXPORT Result cuDevicePrimaryCtxRetain(void** context, int device) {
+  BEGIN("cuDevicePrimaryCtxRetain");
+  if (device < 0 || device >= device_count()) return bad(invalid_device);
+  auto& made = m.contexts[static_cast<std::size_t>(device)];
+  if (!made) {
+    made = std::make_unique<Context>();
+    made->device = made->legacy.device = device;
+  }
+  *context = made.get();
+  return ok;
+}
+
+EXPORT Result cuCtxPushCurrent_v2(void* context) {
+  BEGIN("cuCtxPushCurrent_v2");
+  ++m.counts.contexts_pushed;
+  current.push_back(static_cast<Context*>(context));
+  return ok;
+}
+
+EXPORT Result cuCtxPopCurrent_v2(void** context) {
+  BEGIN("cuCtxPopCurrent_v2");
+  if (current.empty()) return bad(invalid_context);
+  --m.counts.contexts_pushed;
+  *context = current.back();
+  current.pop_back();
+  return ok;
+}
+
+EXPORT Result cuMemAlloc_v2(unsigned long long* address, std::size_t size) {
+  BEGIN("cuMemAlloc_v2");
+  if (current.empty()) return bad(invalid_context);
+  if (size == 0) return bad(invalid_value);
+  const int device = current.back()->device;
+  if (size > device_bytes - m.used[device]) return out_of_memory;
+  const std::size_t reserved =
+      (size + 4095) / 4096 * 4096 + 4096;  // a page that is nobody's lies between two blocks
+  void* const place =
+      ::mmap(nullptr, reserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (place == MAP_FAILED) return out_of_memory;
+  Block block{device, size, reserved, std::make_unique<std::byte[]>(size)};
+  std::memset(block.bytes.get(), 0xAB, size);  // not zeros, which could pass for data
+  m.used[device] += size;
+  ++m.counts.allocations;
+  *address = reinterpret_cast<std::uintptr_t>(place);
+  m.device.emplace(*address, std::move(block));
+  return ok;
+}
+
+EXPORT Result cuMemFree_v2(unsigned long long address) {
+  BEGIN("cuMemFree_v2");
+  const auto found = m.device.find(address);
+  if (found == m.device.end()) return bad(invalid_value);
+  run_everything(found->second.device);
+  ::munmap(reinterpret_cast<void*>(static_cast<std::uintptr_t>(address)), found->second.reserved);
+  m.used[found->second.device] -= found->second.size;
+  m.device.erase(found);
+  --m.counts.allocations;
+  return ok;
+}
+
+EXPORT Result cuMemGetInfo_v2(std::size_t* free, std::size_t* total) {
+  BEGIN("cuMemGetInfo_v2");
+  if (current.empty()) return bad(invalid_context);
+  *total = device_bytes;
+  *free = device_bytes - m.used[current.back()->device];
+  return ok;
+}
+
+EXPORT Result cuMemHostAlloc(void** data, std::size_t size, unsigned flags) {
+  BEGIN("cuMemHostAlloc");
+  if (current.empty()) return bad(invalid_context);
+  if (size == 0 || flags > 7) return bad(invalid_value);
+  *data = std::aligned_alloc(4096, (size + 4095) / 4096 * 4096);
+  if (!*data) return out_of_memory;
+  m.pinned[reinterpret_cast<std::uintptr_t>(*data)] = size;
+  ++m.counts.pinned;
+  return ok;
+}
+
+EXPORT Result cuMemFreeHost(void* data) {
+  BEGIN("cuMemFreeHost");
+  const auto found = m.pinned.find(reinterpret_cast<std::uintptr_t>(data));
+  if (found == m.pinned.end()) return bad(invalid_value);
+  for (int device = 0; device < device_count(); ++device) run_everything(device);
+  m.pinned.erase(found);
+  std::free(data);
+  --m.counts.pinned;
+  return ok;
+}
+
+EXPORT Result cuPointerGetAttributes(unsigned count, int* attributes, void** data,
+                                     unsigned long long address) {
+  BEGIN("cuPointerGetAttributes");
+  int device = 0;
+  const bool on_device = behind(address, 1, &device) != nullptr;
+  const bool pinned = is_pinned(reinterpret_cast<const void*>(static_cast<std::uintptr_t>(address)), 1);
+  for (unsigned i = 0; i < count; ++i) switch (attributes[i]) {
+      case 1:
+        *static_cast<void**>(data[i]) =
+            on_device ? m.contexts[static_cast<std::size_t>(device)].get() : nullptr;
+        break;
+      case 2: *static_cast<unsigned*>(data[i]) = on_device ? 2u : pinned ? 1u : 0u; break;
+      case 9: *static_cast<int*>(data[i]) = on_device ? device : pinned ? 0 : -2; break;
+      default: return bad(invalid_value);
+    }
+  return ok;
+}
+
+EXPORT Result cuMemcpyHtoDAsync_v2(unsigned long long to, const void* from, std::size_t size, void* handle) {
+  BEGIN("cuMemcpyHtoDAsync_v2");
+  Stream* const stream = stream_of(handle);
+  if (!stream) return bad(invalid_handle);
+  if (!behind(to, size)) return bad(invalid_value);
+  m.counts.bytes_to_device += size;
+  if (is_pinned(from, size)) {
+    put(*stream, [to, from, size] {
+      if (std::byte* const bytes = behind(to, size)) std::memcpy(bytes, from, size);
+      else bad(invalid_value);
+    });
+  } else {
+    auto staged = std::make_shared<std::vector<std::byte>>(size);
+    std::memcpy(staged->data(), from, size);
+    put(*stream, [to, staged] {
+      if (std::byte* const bytes = behind(to, staged->size()))
+        std::memcpy(bytes, staged->data(), staged->size());
+      else bad(invalid_value);
+    });
+  }
+  return ok;
+}
+
+EXPORT Result cuMemcpyDtoHAsync_v2(void* to, unsigned long long from, std::size_t size, void* handle) {
+  BEGIN("cuMemcpyDtoHAsync_v2");
+  Stream* const stream = stream_of(handle);
+  if (!stream) return bad(invalid_handle);
+  if (!behind(from, size)) return bad(invalid_value);
+  m.counts.bytes_to_host += size;
+  put(*stream, [to, from, size] {
+    if (const std::byte* const bytes = behind(from, size)) std::memcpy(to, bytes, size);
+    else bad(invalid_value);
+  });
+  if (!is_pinned(to, size)) run(*stream, stream->put);  // as the driver does with pageable memory
+  return ok;
+}
+
+EXPORT Result cuMemcpyDtoDAsync_v2(unsigned long long to, unsigned long long from, std::size_t size,
+                                   void* handle) {
+  BEGIN("cuMemcpyDtoDAsync_v2");
+  Stream* const stream = stream_of(handle);
+  if (!stream) return bad(invalid_handle);
+  if (!behind(from, size) || !behind(to, size)) return bad(invalid_value);
+  m.counts.bytes_on_device += size;
+  put(*stream, [to, from, size] {
+    std::byte* const target = behind(to, size);
+    const std::byte* const source = behind(from, size);
+    if (target && source) std::memmove(target, source, size);
+    else bad(invalid_value);
+  });
+  return ok;
+}
+
+EXPORT Result cuStreamCreate(void** handle, unsigned flags) {
+  BEGIN("cuStreamCreate");
+  if (current.empty()) return bad(invalid_context);
+  if (flags > 1) return bad(invalid_value);
+  auto* const stream = new Stream;
+  stream->device = current.back()->device;
+  m.streams.insert(stream);
+  ++m.counts.streams;
+  *handle = stream;
+  return ok;
+}
+
+EXPORT Result cuStreamDestroy_v2(void* handle) {
+  BEGIN("cuStreamDestroy_v2");
+  auto* const stream = static_cast<Stream*>(handle);
+  if (!m.streams.count(stream)) return bad(invalid_handle);
+  run(*stream, stream->put);  // what was put in is still done
+  for (Event* event : m.events)
+    if (event->stream == stream) event->stream = nullptr;
+  m.streams.erase(stream);
+  m.destroyed.emplace_back(stream);  // other streams may still wait for what it did
+  --m.counts.streams;
+  return ok;
+}
+
+EXPORT Result cuStreamSynchronize(void* handle) {
+  BEGIN("cuStreamSynchronize");
+  static_cast<void>(m);
+  Stream* const stream = stream_of(handle);
+  if (!stream) return bad(invalid_handle);
+  run(*stream, stream->put);
+  return ok;
+}
+
+EXPORT Result cuStreamWaitEvent(void* handle, void* mark, unsigned) {
+  BEGIN("cuStreamWaitEvent");
+  Stream* const stream = stream_of(handle);
+  auto* const event = static_cast<Event*>(mark);
+  if (!stream || !m.events.count(event)) return bad(invalid_handle);
+  if (Stream* const other = event->stream) {
+    const std::uint64_t number = event->number;
+    put(*stream, [other, number] { run(*other, number); });
+  }
+  return ok;
+}
+
+EXPORT Result cuEventCreate(void** mark, unsigned) {
+  BEGIN("cuEventCreate");
+  if (current.empty()) return bad(invalid_context);
+  auto* const event = new Event;
+  event->device = current.back()->device;
+  m.events.insert(event);
+  ++m.counts.events;
+  *mark = event;
+  return ok;
+}
+
+EXPORT Result cuEventDestroy_v2(void* mark) {
+  BEGIN("cuEventDestroy_v2");
+  auto* const event = static_cast<Event*>(mark);
+  if (!m.events.count(event)) return bad(invalid_handle);
+  m.events.erase(event);
+  delete event;
+  --m.counts.events;
+  return ok;
+}
+
+EXPORT Result cuEventRecord(void* mark, void* handle) {
+  BEGIN("cuEventRecord");
+  Stream* const stream = stream_of(handle);
+  auto* const event = static_cast<Event*>(mark);
+  if (!stream || !m.events.count(event)) return bad(invalid_handle);
+  event->stream = stream;
+  event->number = stream->put;
+  return ok;
+}
+
+EXPORT Result cuEventQuery(void* mark) {
+  BEGIN("cuEventQuery");
+  auto* const event = static_cast<Event*>(mark);
+  if (!m.events.count(event)) return bad(invalid_handle);
+  if (!event->stream || event->stream->done >= event->number) return ok;
+  run(*event->stream, event->stream->done + 1);  // asking often enough gets there
+  return event->stream->done >= event->number ? ok : not_ready;
+}
+
+EXPORT Result cuEventSynchronize(void* mark) {
+  BEGIN("cuEventSynchronize");
+  auto* const event = static_cast<Event*>(mark);
+  if (!m.events.count(event)) return bad(invalid_handle);
+  if (event->stream) run(*event->stream, event->number);
+  return ok;
+}
+
+EXPORT Result cuLaunchHostFunc(void* handle, void (*function)(void*), void* argument) {
+  BEGIN("cuLaunchHostFunc");
+  static_cast<void>(m);
+  Stream* const stream = stream_of(handle);
+  if (!stream) return bad(invalid_handle);
+  put(*stream, [function, argument] { function(argument); });
+  return ok;
+}

@@ -1,0 +1,33 @@
+// A CUDA driver without a device, built as libcuda.so.1 and found by our own loader. It is stricter than a real one:
+//   - device memory can be touched by nobody but the driver: a host that reads or writes it dies;
+//   - streams do nothing until somebody waits for them, so that a missing wait gives wrong data;
+//   - pinned memory is read when the stream gets there, so that reusing it too early gives wrong data;
+//   - every handle is checked, freeing twice is counted.
+#pragma once
+
+#include <cstddef>
+
+#define FAKE_CUDA_API __attribute__((visibility("default")))
+
+namespace fake_cuda {
+
+struct Counts {
+  long allocations = 0;  // of device memory that are alive
+  long pinned = 0;       // blocks of pinned memory that are alive
+  long streams = 0;
+  long events = 0;
+  long bad_calls = 0;        // freed twice, never made, copied past an end, called without a context
+  long contexts_pushed = 0;  // less those popped, of all threads
+  std::size_t bytes_to_device = 0;
+  std::size_t bytes_to_host = 0;
+  std::size_t bytes_on_device = 0;
+};
+
+// What can go wrong: the next call of the function with this name gives this CUresult (once, after `skip` good calls).
+FAKE_CUDA_API void fail(const char* function, int result, int skip);
+FAKE_CUDA_API Counts counts();
+FAKE_CUDA_API void reset_counts();  // of bytes and bad calls
+// What the device has there, for tests to look at without a stream: nothing is waited for.
+FAKE_CUDA_API void peek(void* to, unsigned long long from, std::size_t size);
+
+}  // namespace fake_cuda

@@ -1,0 +1,74 @@
+// Our prototypes and constants against the vendor's header, where there is one.
+#include <gtest/gtest.h>
+
+#include "gpu/cuda_api.hpp"
+
+#if __has_include(<cuda.h>)
+#include <cuda.h>
+
+#include <type_traits>
+
+namespace zarrive::gpu {
+namespace {
+
+// Types are the same to a caller when they are passed alike: both pointers to things passed alike, both functions, or numbers of one size.
+template <class A, class B>
+constexpr bool alike() {
+  if constexpr (std::is_pointer_v<A> && std::is_pointer_v<B>) {
+    using P = std::remove_cv_t<std::remove_pointer_t<A>>;
+    using Q = std::remove_cv_t<std::remove_pointer_t<B>>;
+    if constexpr (std::is_void_v<P> || std::is_void_v<Q>) return std::is_void_v<P> == std::is_void_v<Q>;
+    else if constexpr (std::is_function_v<P> || std::is_function_v<Q>)
+      return std::is_function_v<P> == std::is_function_v<Q>;
+    else if constexpr (std::is_class_v<P> || std::is_class_v<Q>)
+      return std::is_class_v<P> == std::is_class_v<Q>;
+    else return alike<P, Q>();
+  } else {
+    return std::is_pointer_v<A> == std::is_pointer_v<B> && sizeof(A) == sizeof(B) &&
+           std::is_floating_point_v<A> == std::is_floating_point_v<B>;
+  }
+}
+
+template <class Ours, class Theirs>
+struct Same : std::false_type {};
+template <class R, class... A, class S, class... B>
+struct Same<R(A...), S(B...)> {
+  static constexpr bool value = [] {
+    if constexpr (sizeof...(A) != sizeof...(B)) return false;
+    else return alike<R, S>() && (alike<A, B>() && ...);
+  }();
+};
+
+// What cuda.h declares under a name with a suffix it declares as the name without, and makes that a macro; so either spelling is found.
+#define ZARRIVE_CUDA_SAME(member, name, parameters) \
+  static_assert(Same<CudaResult parameters, std::remove_pointer_t<decltype(&::name)>>::value, #name);
+ZARRIVE_CUDA_FUNCTIONS(ZARRIVE_CUDA_SAME)
+
+TEST(CudaPrototypes, ConstantsAreTheVendors) {
+  EXPECT_EQ(cuda_success, CUDA_SUCCESS);
+  EXPECT_EQ(cuda_invalid_value, CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuda_out_of_memory, CUDA_ERROR_OUT_OF_MEMORY);
+  EXPECT_EQ(cuda_stub_library, CUDA_ERROR_STUB_LIBRARY);
+  EXPECT_EQ(cuda_no_device, CUDA_ERROR_NO_DEVICE);
+  EXPECT_EQ(cuda_not_ready, CUDA_ERROR_NOT_READY);
+  EXPECT_EQ(cuda_attribute_multiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+  EXPECT_EQ(cuda_attribute_compute_major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
+  EXPECT_EQ(cuda_attribute_compute_minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+  EXPECT_EQ(cuda_pointer_context, CU_POINTER_ATTRIBUTE_CONTEXT);
+  EXPECT_EQ(cuda_pointer_memory_type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE);
+  EXPECT_EQ(cuda_pointer_device_ordinal, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL);
+  EXPECT_EQ(cuda_memory_host, static_cast<unsigned>(CU_MEMORYTYPE_HOST));
+  EXPECT_EQ(cuda_memory_device, static_cast<unsigned>(CU_MEMORYTYPE_DEVICE));
+  EXPECT_EQ(cuda_host_alloc_portable, static_cast<unsigned>(CU_MEMHOSTALLOC_PORTABLE));
+  EXPECT_EQ(cuda_stream_non_blocking, static_cast<unsigned>(CU_STREAM_NON_BLOCKING));
+  EXPECT_EQ(cuda_event_disable_timing, static_cast<unsigned>(CU_EVENT_DISABLE_TIMING));
+}
+
+}  // namespace
+}  // namespace zarrive::gpu
+
+#else
+
+TEST(CudaPrototypes, ConstantsAreTheVendors) { GTEST_SKIP() << "there is no cuda.h here"; }
+
+#endif
