@@ -67,6 +67,7 @@ class Writer {
     }
     // Within this process nobody else writes these chunks until we are done, so that no part of another write is lost.
     std::vector<std::string> keys;
+    keys.reserve(work.size());
     for (const Work& item : work) keys.push_back(item.key);
     const ChunkLocks::Held locks = ChunkLocks::global().acquire(*array_.store, keys);
     read_partial(work);

@@ -44,7 +44,7 @@ std::string bytes_text(std::uint64_t bytes) {
 
 std::string size_text(const Array& array) {
   const std::uint64_t elements = array.size();
-  const std::string text = counted(elements, "element");
+  std::string text = counted(elements, "element");
   if (array.data_type().is_variable()) return text;
   const auto bytes = checked_multiply(elements, array.data_type().item_size());
   return text + ", " + (bytes ? bytes_text(*bytes) : "more than 2^64 bytes");

@@ -249,7 +249,7 @@ std::string clock_text(std::int64_t in_day, const TimeUnit& unit) {
 std::string datetime_text(std::int64_t count, const std::string& unit, std::uint32_t scale) {
   if (count == std::numeric_limits<std::int64_t>::min()) return "NaT";
   std::int64_t units = 0;
-  const std::string plain =
+  std::string plain =
       std::to_string(count) + " x " + std::to_string(scale) + " " + unit;  // beyond what we can say better
   if (__builtin_mul_overflow(count, static_cast<std::int64_t>(scale), &units)) return plain;
   if (const auto found = time_units().find(unit); found != time_units().end()) {
@@ -263,12 +263,12 @@ std::string datetime_text(std::int64_t count, const std::string& unit, std::uint
   char text[64];
   if (unit == "M") {
     const std::int64_t year = floor_divide(units, 12);
-    std::snprintf(text, sizeof text, "%04lld-%02d", static_cast<long long>(1970 + year),
+    std::snprintf(text, sizeof text, "%04lld-%02d", 1970 + static_cast<long long>(year),
                   static_cast<int>(units - year * 12 + 1));
     return text;
   }
   if (unit == "Y") {
-    std::snprintf(text, sizeof text, "%04lld", static_cast<long long>(1970 + units));
+    std::snprintf(text, sizeof text, "%04lld", 1970 + static_cast<long long>(units));
     return text;
   }
   return unit == "generic" ? std::to_string(count) : plain;

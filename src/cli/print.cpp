@@ -52,6 +52,9 @@ class CornerReader {
     for (ResolvedDimension& dimension : part_.dimensions) dimension.dropped = false;
     start_.resize(into.shape.size());
     extent_ = into.shape;
+  }
+
+  void read() {
     if (!part_.empty()) read(0);
   }
 
@@ -157,7 +160,7 @@ void print_array(std::ostream& out, const Array& array, const Selection& selecti
                  const ReadOptions& options) {
   const Excerpt excerpt = excerpt_of(resolve(selection, array.shape()));
   const NDArray shown = NDArray::allocate(type, excerpt.shape);
-  CornerReader(array, excerpt, shown.view(), options);
+  CornerReader(array, excerpt, shown.view(), options).read();
   Brackets(out, excerpt, element_texts(shown.view())).write();
 }
 

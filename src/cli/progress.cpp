@@ -1,6 +1,7 @@
 #include "cli/progress.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <ostream>
 #include <utility>
@@ -25,7 +26,7 @@ std::string rate_text(double bytes_per_second) {
 }
 
 std::string time_text(double seconds) {
-  const auto whole = static_cast<long long>(std::min(seconds, 359999.0) + 0.5);
+  const auto whole = std::llround(std::min(seconds, 359999.0));
   char text[32];
   if (whole >= 3600)
     std::snprintf(text, sizeof text, "%lld:%02lld:%02lld", whole / 3600, whole / 60 % 60, whole % 60);

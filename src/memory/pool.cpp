@@ -26,6 +26,7 @@ constexpr std::size_t class_count = 2 * (40 - 8);  // 256 bytes to 2^39 * 1.5
 constexpr std::size_t lock_count = 16;
 
 // Class 2k holds blocks of 256 * 2^k, class 2k + 1 of 1.5 times that.
+// NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): class_of gives no class above class_count
 std::size_t size_of_class(std::size_t c) { return (c % 2 ? smallest + smallest / 2 : smallest) << (c / 2); }
 
 std::size_t class_of(std::size_t size) {
