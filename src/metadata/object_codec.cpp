@@ -51,6 +51,7 @@ constexpr std::array<std::string_view, 23> other_codecs{"adler32",
 
 DataType object_type(const std::vector<CodecSpec>& filters, const std::optional<CodecSpec>& compressor) {
   std::vector<const CodecSpec*> codecs;
+  codecs.reserve(filters.size() + 1);
   for (const CodecSpec& filter : filters) codecs.push_back(&filter);
   if (compressor) codecs.push_back(&*compressor);
   bool unknown = false;

@@ -144,13 +144,15 @@ void warn_unknown(const JsonObject& members, std::initializer_list<std::string_v
 const JsonObject& v3_members_of(const Json& document, std::string_view node_type) {
   const JsonObject& members = members_of(document, "zarr.json");
   const Json* format = members.find("zarr_format");
+  const auto refuse_draft = [](const std::string& sign) {
+    throw Error(ErrorCode::unsupported,
+                "the document is of a draft of Zarr v3 from before version 3.0 (it has " + sign +
+                    "), a different format that is not supported; write the data again as Zarr v3");
+  };
   for (std::string_view sign : {"metadata_encoding", "chunk_memory_layout"})
-    if (members.contains(sign) ||
-        (format && format->is_string() && format->as_string().find("://") != std::string::npos))
-      throw Error(ErrorCode::unsupported,
-                  "the document is of a draft of Zarr v3 from before version 3.0 (it has " +
-                      (members.contains(sign) ? quoted(sign) : "zarr_format " + shown(*format)) +
-                      "), a different format that is not supported; write the data again as Zarr v3");
+    if (members.contains(sign)) refuse_draft(quoted(sign));
+  if (format && format->is_string() && format->as_string().find("://") != std::string::npos)
+    refuse_draft("zarr_format " + shown(*format));
   const Json& version = required(members, "zarr_format", "zarr.json", "3");
   if (version.to_uint64() != std::uint64_t{3}) fail("zarr_format", version, "3");
   const std::string expected = quoted(node_type);

@@ -109,7 +109,8 @@ template <class Int>
 bool narrow(double value, Int low, Int high, Int& result) {
   const double whole = std::trunc(value);
   // high + 1 is a power of two, so exact as a double even for 64 bits. NaN fails both comparisons.
-  const double limit = std::ldexp(static_cast<double>(high / 2 + 1), 1);
+  const Int half = high / 2 + 1;
+  const double limit = std::ldexp(static_cast<double>(half), 1);
   if (!(whole >= static_cast<double>(low) && whole < limit)) return false;
   result = static_cast<Int>(whole);
   return true;

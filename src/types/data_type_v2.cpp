@@ -8,8 +8,6 @@
 
 namespace zarrive {
 
-using types::metadata_fail;
-
 namespace types {
 
 std::optional<std::uint64_t> decimal(std::string_view text) {
