@@ -90,6 +90,8 @@ class PinnedAllocator final : public Allocator {
 }  // namespace
 
 std::shared_ptr<Allocator> device_allocator(const MemorySpace& space) {
+  if (const DriverStatus& status = driver_status(); !status.driver)
+    throw Error(ErrorCode::unsupported, "there is no memory space " + space.name() + ": " + status.reason);
   return std::make_shared<DeviceAllocator>(Device::get(space.device));
 }
 

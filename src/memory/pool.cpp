@@ -176,4 +176,12 @@ std::shared_ptr<Allocator> pool_allocator() {
   return *pool;
 }
 
+namespace {
+
+// Made while the library is loaded. Were it made at the first use, a process that forks while another thread is there would leave the child
+// waiting for that thread.
+[[maybe_unused]] const bool made_early = pool_allocator() != nullptr;
+
+}  // namespace
+
 }  // namespace zarrive

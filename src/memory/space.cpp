@@ -42,6 +42,9 @@ Registry& registry() {
   return *instance;
 }
 
+// Made while the library is loaded, see pool_allocator.
+[[maybe_unused]] const bool made_early = registry().made.empty();
+
 }  // namespace
 
 std::string MemorySpace::name() const {
