@@ -1,6 +1,6 @@
-# zarrive_precompile(target header | target REUSE_FROM other): headers of others that most files include, read once. Each file still includes what it uses, so
-# that it compiles without (ZARRIVE_PCH=OFF). Not in optimised builds: g++ 12 no longer knows precompiled headers as the system's, and
-# warns of them falsely.
+# zarrive_precompile(target header | target REUSE_FROM other): headers of others that most files include, read once. Each file still
+# includes what it uses, so that it compiles without (ZARRIVE_PCH=OFF). Not in optimised builds: g++ 12 no longer knows precompiled
+# headers as the system's, and warns of them falsely.
 function(zarrive_precompile target)
   if(ZARRIVE_PCH AND CMAKE_BUILD_TYPE STREQUAL "Debug")
     if(ARGV1 STREQUAL "REUSE_FROM")

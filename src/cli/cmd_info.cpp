@@ -19,13 +19,9 @@ struct InfoArguments {
   bool gpu = false;
 };
 
-void line(std::ostream& out, const std::string& what, const std::string& value) {
-  out << pad_right(what, 12) << value << '\n';
-}
-
 void print_attributes(std::ostream& out, const JsonObject& attributes) {
   if (attributes.empty()) return;
-  line(out, "attributes", std::to_string(attributes.size()));
+  out << info_line("attributes", std::to_string(attributes.size()));
   constexpr std::size_t longest = 500;  // characters; `zarrive attrs` prints all
   for (const auto& [name, value] : attributes) {
     std::string text = value.dump();
@@ -59,9 +55,9 @@ std::optional<Shape> chunks_in_shards(const Array& array) {
   }
 }
 
-std::string stored_text(Session& session, const Array& array, bool sizes) {
-  const std::string total =
-      counted(array.metadata().chunk_count(), chunks_in_shards(array) ? "shard" : "chunk");
+// `chunk` is the word for what is stored under one key.
+std::string stored_text(Session& session, const Array& array, bool sizes, const char* chunk) {
+  const std::string total = counted(array.metadata().chunk_count(), chunk);
   const auto stored = stored_chunks(session, array, sizes);
   if (!stored) return "unknown number of " + total + " (the store cannot list)";
   std::string text = grouped(stored->count) + " of " + total;
@@ -82,31 +78,31 @@ void print_dimensions(std::ostream& out, const ArrayMetadata& metadata) {
   std::string names;
   for (const auto& name : metadata.dimension_names)
     names += (names.empty() ? "" : ", ") + (name ? printable(*name) : "-");
-  line(out, "dimensions", names);
+  out << info_line("dimensions", names);
 }
 
 void print_array_info(Session& session, const Array& array, bool sizes) {
   std::ostream& out = session.out();
   const ArrayMetadata& metadata = array.metadata();
-  line(out, "array", "/" + printable(array.path()));
-  line(out, "format", "Zarr v" + std::to_string(static_cast<int>(metadata.format)));
-  line(out, "type", printable(metadata.data_type.name()));
-  line(out, "shape", shape_text(metadata.shape));
+  out << info_line("array", "/" + printable(array.path()));
+  out << info_line("format", "Zarr v" + std::to_string(static_cast<int>(metadata.format)));
+  out << info_line("type", printable(metadata.data_type.name()));
+  out << info_line("shape", shape_text(metadata.shape));
   print_dimensions(out, metadata);
   const auto inner = chunks_in_shards(array);
-  line(out, inner ? "shards" : "chunks",
-       chunks_text(metadata.chunk_grid) + ", grid " + shape_text(array.grid_shape()));
-  if (inner) line(out, "chunks", shape_text(*inner) + " in each shard");
+  out << info_line(inner ? "shards" : "chunks",
+                   chunks_text(metadata.chunk_grid) + ", grid " + shape_text(array.grid_shape()));
+  if (inner) out << info_line("chunks", shape_text(*inner) + " in each shard");
   if (metadata.format == ZarrFormat::v2 && metadata.order != 'C')
-    line(out, "order", std::string(1, metadata.order));
-  line(out, "codecs", codecs_text(metadata));
+    out << info_line("order", std::string(1, metadata.order));
+  out << info_line("codecs", codecs_text(metadata));
   const FillValue& fill = metadata.fill_value;
-  line(out, "fill",
-       fill.is_undefined()
-           ? "null (reads as zeros)"
-           : printable((metadata.format == ZarrFormat::v2 ? fill.to_v2() : fill.to_v3()).dump()));
-  line(out, "size", size_text(array));
-  line(out, "stored", stored_text(session, array, sizes));
+  out << info_line("fill",
+                   fill.is_undefined()
+                       ? "null (reads as zeros)"
+                       : printable((metadata.format == ZarrFormat::v2 ? fill.to_v2() : fill.to_v3()).dump()));
+  out << info_line("size", size_text(array));
+  out << info_line("stored", stored_text(session, array, sizes, inner ? "shard" : "chunk"));
   print_attributes(out, metadata.attributes);
 }
 
@@ -115,11 +111,10 @@ void print_group_info(Session& session, const Group& group) {
   std::uint64_t arrays = 0;
   std::uint64_t groups = 0;
   for (const NodeInfo& child : group.children()) ++(child.type == NodeType::array ? arrays : groups);
-  line(out, "group", "/" + printable(group.path()));
-  line(out, "format",
-       "Zarr v" + std::to_string(static_cast<int>(group.format())) +
-           (group.is_consolidated() ? ", consolidated" : ""));
-  line(out, "children", counted(arrays, "array") + ", " + counted(groups, "group"));
+  out << info_line("group", "/" + printable(group.path()));
+  out << info_line("format", "Zarr v" + std::to_string(static_cast<int>(group.format())) +
+                                 (group.is_consolidated() ? ", consolidated" : ""));
+  out << info_line("children", counted(arrays, "array") + ", " + counted(groups, "group"));
   print_attributes(out, group.attributes());
 }
 

@@ -9,10 +9,6 @@ namespace zarrive::cli {
 
 namespace {
 
-void line(std::ostream& out, const std::string& what, const std::string& value) {
-  out << pad_right(what, 12) << value << '\n';
-}
-
 std::string library_text(const gpu::LibraryInfo& library) {
   if (!library.reason.empty()) return "none: " + printable(library.reason);
   return library.version + ", " + printable(library.path);
@@ -54,9 +50,9 @@ void print_gpu_info(Session& session, bool json) {
     out << system_json(system).dump({.indent = 2}) << '\n';
     return;
   }
-  line(out, "driver", library_text(system.driver));
+  out << info_line("driver", library_text(system.driver));
   for (const gpu::DeviceInfo& device : system.devices)
-    line(out, "cuda:" + std::to_string(device.ordinal), device_text(device));
+    out << info_line("cuda:" + std::to_string(device.ordinal), device_text(device));
 }
 
 }  // namespace zarrive::cli

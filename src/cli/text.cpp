@@ -101,6 +101,10 @@ std::string pad_left(std::string text, std::size_t width) {
   return own < width ? std::string(width - own, ' ') + text : text;
 }
 
+std::string info_line(const std::string& what, const std::string& value) {
+  return pad_right(what, 12) + value + '\n';
+}
+
 std::string pad_right(std::string text, std::size_t width) {
   const std::size_t own = display_width(text);
   if (own < width) text.append(width - own, ' ');

@@ -20,6 +20,8 @@ std::string counted(std::uint64_t number, std::string_view one);  // "1 chunk", 
 std::size_t display_width(std::string_view text);                 // code points
 std::string pad_left(std::string text, std::size_t width);
 std::string pad_right(std::string text, std::size_t width);
+std::string info_line(const std::string& what,
+                      const std::string& value);  // of `zarrive info`, with its newline
 
 // "3,4", "[3, 4]", "(3, 4)", "" and "()" for 0-d. UsageError naming the option.
 Shape parse_shape(const std::string& text, const char* option);

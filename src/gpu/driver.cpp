@@ -1,6 +1,6 @@
 #include "gpu/driver.hpp"
 
-#include <atomic>
+#include <cstdint>
 #include <memory>
 
 #include "base/thread_pool.hpp"
@@ -10,12 +10,8 @@ namespace zarrive::gpu {
 
 namespace {
 
-// What cuLibraryLoadData and the copies in batches need; from CUDA 12.0 on all of it is there.
+// The first that loads kernels by cuLibraryLoadData.
 constexpr int oldest_version = 12000;
-
-std::string version_text(int version) {
-  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
-}
 
 struct Loaded {
   Driver driver = {};
@@ -27,7 +23,7 @@ void load(Loaded& loaded) {
   const SharedLibrary library("ZARRIVE_LIBCUDA", {"libcuda.so.1", "libcuda.so"});
   DriverStatus& status = loaded.status;
   Driver& driver = loaded.driver;
-  status.path = driver.path = library.path();
+  status.path = library.path();
   if (!library.is_open()) {
     status.reason = "no CUDA driver: " + library.reason();
     return;
@@ -88,6 +84,10 @@ const Driver& driver() {
   const DriverStatus& status = driver_status();
   if (!status.driver) throw Error(ErrorCode::unsupported, status.reason);
   return *status.driver;
+}
+
+std::string version_text(int version) {
+  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }
 
 std::string result_text(const Driver& driver, CudaResult result) {

@@ -14,7 +14,6 @@ struct Driver {
   ZARRIVE_CUDA_FUNCTIONS(ZARRIVE_CUDA_MEMBER)
 #undef ZARRIVE_CUDA_MEMBER
   int version = 0;  // 12040 is CUDA 12.4
-  std::string path = {};
   int devices = 0;
 };
 
@@ -31,6 +30,8 @@ const DriverStatus& driver_status();
 // Error(unsupported) with the reason when there is none.
 const Driver& driver();
 
+// "12.4" of 12040.
+std::string version_text(int version);
 // "CUDA_ERROR_OUT_OF_MEMORY: out of memory" as the driver words it.
 std::string result_text(const Driver& driver, CudaResult result);
 // Throws what is not success: resource_limit for lack of memory, else unavailable. `what` is what was tried: "copying 4096 bytes to cuda:0".

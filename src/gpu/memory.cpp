@@ -1,5 +1,6 @@
 #include "gpu/memory.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <map>
@@ -7,14 +8,14 @@
 #include <vector>
 
 #include "memory/gpu_allocator.hpp"
+#include "memory/host_memory.hpp"
 
 namespace zarrive::gpu {
 
 namespace {
 
 constexpr std::size_t device_alignment = 256;
-constexpr std::size_t page = 4096;
-constexpr std::size_t smallest_slab = std::size_t{2} << 20;
+constexpr std::size_t smallest_slab = detail::huge_page_size;
 
 class DeviceAllocator final : public Allocator {
  public:
@@ -75,9 +76,9 @@ class PinnedSlabs {
 class PinnedAllocator final : public Allocator {
  public:
   std::shared_ptr<std::byte> allocate(std::size_t size, std::size_t alignment) override {
-    if (!std::has_single_bit(alignment) || alignment > page)
+    if (!std::has_single_bit(alignment) || alignment > detail::page_size)
       throw Error(ErrorCode::invalid_argument, "pinned memory is aligned to powers of two up to " +
-                                                   std::to_string(page) + "; found " +
+                                                   std::to_string(detail::page_size) + "; found " +
                                                    std::to_string(alignment));
     if (size > (std::size_t{1} << 62))
       throw Error(ErrorCode::resource_limit, "no memory of such a size can be pinned");

@@ -27,8 +27,7 @@ SystemInfo system_info() {
   info.driver.path = status.path;
   info.driver.reason = status.reason;
   if (!status.driver) return info;
-  const int version = status.driver->version;
-  info.driver.version = std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+  info.driver.version = version_text(status.driver->version);
   for (int ordinal = 0; ordinal < status.driver->devices; ++ordinal)
     info.devices.push_back(device_info(*status.driver, ordinal));
   return info;
