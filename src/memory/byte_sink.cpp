@@ -110,7 +110,7 @@ void ByteSink::write(std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
     const std::size_t count = std::min(bytes.size(), run_.size());
     if (streams_) detail::copy_streaming(run_.data(), bytes.data(), count);
-    else std::memcpy(run_.data(), bytes.data(), count);
+    else detail::copy_large(run_.data(), bytes.data(), count);
     bytes = bytes.subspan(count);
     advance(count);
   }

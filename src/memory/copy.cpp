@@ -1,6 +1,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "memory/streaming_copy.hpp"
 #include "memory/strided.hpp"
 
 namespace zarrive {
@@ -57,7 +58,7 @@ void copy_row(const std::byte* source, std::byte* destination, const Loop<2>& ro
               std::size_t item_size) {
   const std::size_t size = Size ? Size : item_size;
   if (row.steps[0] == static_cast<std::int64_t>(size) && row.steps[1] == static_cast<std::int64_t>(size)) {
-    std::memcpy(destination, source, count * size);
+    detail::copy_large(destination, source, count * size);
     return;
   }
   for (std::uint64_t i = 0; i < count; ++i) {

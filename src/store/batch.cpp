@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "memory/streaming_copy.hpp"
 #include "store/failure.hpp"
 #include "store/pipeline.hpp"
 #include "store/worker_loop.hpp"
@@ -67,7 +68,7 @@ GetResult result_from_value(const GetRequest& request, const Buffer& value, Gene
   result.generation = std::move(generation);
   if (wants_whole(request)) {
     if (const std::span<std::byte> to = placement(request, value.size()); !to.empty()) {
-      std::memcpy(to.data(), value.host_span().data(), to.size());
+      detail::copy_large(to.data(), value.host_span().data(), to.size());
       result.values.push_back(Buffer::borrow(to, request.context->destination->space));
       result.placed = true;
       return result;

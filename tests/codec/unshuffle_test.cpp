@@ -91,16 +91,17 @@ TEST(Unshuffle, BitsOfEveryCount) {
       }
 }
 
-TEST(Unshuffle, CopyPastTheCache) {
-  for (const std::size_t size : {0, 1, 15, 63, 64, 65, 127, 128, 200, 1000})
-    for (const std::size_t misalignment : {0, 1, 16, 63}) {
-      const Bytes from = random_bytes(size, 7);
-      Guarded out(size, misalignment);
-      detail::copy_streaming(out.data(), from.data(), size);
-      detail::fence();
-      ASSERT_TRUE(out.bytes() == from) << size << " at " << misalignment;
-      ASSERT_TRUE(out.walls_stand()) << size << " at " << misalignment;
-    }
+TEST(Unshuffle, CopiesOfLargeBlocks) {
+  for (const auto copy : {detail::copy_streaming, detail::copy_large})
+    for (const std::size_t size : {0, 1, 15, 63, 64, 65, 127, 128, 200, 1000, 4095, 4096, 4200, 9001})
+      for (const std::size_t misalignment : {0, 1, 16, 63}) {
+        const Bytes from = random_bytes(size, 7);
+        Guarded out(size, misalignment);
+        copy(out.data(), from.data(), size);
+        detail::fence();
+        ASSERT_TRUE(out.bytes() == from) << size << " at " << misalignment;
+        ASSERT_TRUE(out.walls_stand()) << size << " at " << misalignment;
+      }
 }
 
 }  // namespace
