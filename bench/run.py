@@ -53,6 +53,10 @@ class Row:
             name += f" {self.chunk}^3{' in a shard' if self.sharded else ''} x{self.threads}"
         return name + (", cold" if self.cold else "")
 
+    @property
+    def key(self):
+        return self.name, self.array
+
     def options(self, a):
         options = [self.task, self.array, "--data", str(a.data), "--size", a.size]
         options += ["--threads", str(self.threads or a.threads)]
@@ -209,6 +213,13 @@ def summary(row, runs):
     return out
 
 
+def in_order(kept, done, size):
+    """Rows of this run, and of the file those that it has not; in the order of a whole run."""
+    found = {(old["name"], old["array"]): old for old in kept} | done
+    order = {row.key: place for place, row in enumerate(all_rows(size))}
+    return [found[key] for key in sorted(found, key=lambda key: order.get(key, len(order)))]
+
+
 def versions(python):
     if python is None:
         return {}
@@ -258,6 +269,7 @@ def parse():
     parser.add_argument("--skip-without-peers", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--timeout", type=int, default=900, help="seconds for one run")
     parser.add_argument("--json", type=Path, help="where the figures go; default: bench.json beside the data")
+    parser.add_argument("--keep", action="store_true", help="rows in that file that are not run now stay, and say of which revision they are")
     parser.add_argument("--write-docs", action="store_true", help="docs/benchmarks.md and docs/benchmarks.svg, from these figures")
     a = parser.parse_args()
     for task in a.tasks:
@@ -302,10 +314,16 @@ def main():
         "rows": [],
     }
     out = a.json or a.data / f"bench-{a.size}.json"
+    kept = json.loads(out.read_text()) if a.keep and out.exists() else {"rows": []}
+    for old in kept["rows"]:
+        old.setdefault("revision", kept["revision"])
+        old.setdefault("pairs", kept["pairs"])
+    done = {}
     print(tables.header(), flush=True)
     for row in rows:
-        result["rows"].append(summary(row, bench.row(row)))
-        print(tables.line(result["rows"][-1]), flush=True)
+        line = done[row.key] = summary(row, bench.row(row)) | {"revision": result["revision"], "pairs": a.pairs}
+        print(tables.line(line), flush=True)
+        result["rows"] = in_order(kept["rows"], done, a.size)
         out.write_text(json.dumps(result, indent=1) + "\n")
     out.with_suffix(".md").write_text(tables.markdown(result))
     print(f"bench: {out} and {out.with_suffix('.md').name}", file=sys.stderr)

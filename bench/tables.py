@@ -63,6 +63,10 @@ def markdown(result):
         "|---|---|" + "---:|" * (len(HEADINGS) - 2),
     ]
     text += ["| " + " | ".join(cells(row)) + " |" for row in result["rows"]]
+    for revision, pairs in dict.fromkeys((row["revision"], row["pairs"]) for row in result["rows"]):
+        if (revision, pairs) != (result["revision"], result["pairs"]):
+            names = [f"{row['name']} {row['array']}" for row in result["rows"] if (row["revision"], row["pairs"]) == (revision, pairs)]
+            text += ["", f"Of revision {revision}, {pairs} pairs: {', '.join(names)}."]
     others = [c for c in NAMES if any(c in row["contestants"] for row in result["rows"])]
     text += ["", "All contestants, median seconds:", ""]
     text += ["| task | array | Zarrive | " + " | ".join(NAMES[c] for c in others) + " |", "|---|---|---:|" + "---:|" * len(others)]

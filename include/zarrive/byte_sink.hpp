@@ -46,6 +46,7 @@ class ZARRIVE_API ByteSink {
     std::uint64_t at = 0;
   };
   void next_run();
+  std::span<const std::byte> write_runs(std::span<const std::byte> bytes);
   void finish_rows();
 
   ArrayView destination_;

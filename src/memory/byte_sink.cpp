@@ -18,10 +18,6 @@ namespace {
 // states is no help: it may count all caches of the socket together.)
 constexpr std::size_t kMinStreamedRun = 128;
 constexpr std::uint64_t kCached = 32 << 20;
-// Else the beginning of a run, so many runs ahead, is fetched: the rows of a large array lie on pages of their own, and a decoder that
-// waits for each stands still most of the time (uint16, lz4 and shuffle: 1.6 times as fast with it).
-constexpr std::uint64_t kAhead = 4;
-constexpr std::size_t kFetched = 512;
 // Bytes after which written rows are finished: with what decoders keep there, they still lie in a second-level cache.
 constexpr std::uint64_t kFinishAfter = 64 << 10;
 
@@ -84,10 +80,8 @@ void ByteSink::next_run() {
     if (++loop.at < loop.count) {
       run_begin_ += loop.step;
       run_ = {run_begin_, run_size_};
-      if (!streams_ && d + 1 == loops_.size() && loop.count - loop.at > kAhead) {
-        const std::byte* ahead = run_begin_ + static_cast<std::int64_t>(kAhead) * loop.step;
-        for (std::size_t i = 0; i < std::min(run_size_, kFetched); i += 64) __builtin_prefetch(ahead + i, 1);
-      }
+      if (!streams_ && d + 1 == loops_.size() && loop.count - loop.at > detail::kRowsAhead)
+        detail::fetch_row(run_begin_ + static_cast<std::int64_t>(detail::kRowsAhead) * loop.step, run_size_);
       return;
     }
     run_begin_ -= static_cast<std::int64_t>(loop.count - 1) * loop.step;
@@ -108,12 +102,30 @@ void ByteSink::write(std::span<const std::byte> bytes) {
     throw Error(ErrorCode::corrupt_chunk, "decodes to at least " + std::to_string(position_ + bytes.size()) +
                                               " bytes, expected are " + std::to_string(size_));
   while (!bytes.empty()) {
+    if (run_.size() == run_size_ && bytes.size() >= run_size_ && !loops_.empty()) {
+      bytes = write_runs(bytes);
+      continue;
+    }
     const std::size_t count = std::min(bytes.size(), run_.size());
     if (streams_) detail::copy_streaming(run_.data(), bytes.data(), count);
     else detail::copy_large(run_.data(), bytes.data(), count);
     bytes = bytes.subspan(count);
     advance(count);
   }
+}
+
+// Whole runs at the position, as far as the innermost loop goes; gives what is left of the bytes.
+std::span<const std::byte> ByteSink::write_runs(std::span<const std::byte> bytes) {
+  Loop& loop = loops_.back();
+  std::uint64_t count = std::min<std::uint64_t>(loop.count - loop.at, bytes.size() / run_size_);
+  if (finish_) count = std::min<std::uint64_t>(count, std::max<std::uint64_t>(1, kFinishAfter / run_size_));
+  detail::copy_rows(run_begin_, loop.step, bytes.data(), run_size_, static_cast<std::size_t>(count),
+                    streams_);
+  loop.at += count - 1;
+  run_begin_ += static_cast<std::int64_t>(count - 1) * loop.step;
+  position_ += (count - 1) * run_size_;
+  advance(run_size_);
+  return bytes.subspan(static_cast<std::size_t>(count) * run_size_);
 }
 
 void ByteSink::close() {

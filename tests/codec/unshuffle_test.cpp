@@ -104,5 +104,26 @@ TEST(Unshuffle, CopiesOfLargeBlocks) {
       }
 }
 
+TEST(Unshuffle, CopiesOfRows) {
+  for (const bool past : {false, true})
+    for (const std::size_t size : {1, 16, 64, 100, 128, 1008, 1024, 2000, 4100})
+      for (const std::size_t gap : {0, 5, 64})
+        for (const std::size_t misalignment : {0, 16, 17}) {
+          constexpr std::size_t kRows = 7;
+          const std::size_t step = (size + 63) / 64 * 64 + gap;
+          const Bytes from = random_bytes(size * kRows, 11);
+          Bytes expected(step * (kRows - 1) + size);
+          for (std::size_t i = 0; i < kRows; ++i)
+            std::copy_n(from.begin() + static_cast<std::ptrdiff_t>(i * size), size,
+                        expected.begin() + static_cast<std::ptrdiff_t>(i * step));
+          Guarded out(expected.size(), misalignment);
+          std::fill_n(out.data(), expected.size(), std::byte{});
+          detail::copy_rows(out.data(), static_cast<std::int64_t>(step), from.data(), size, kRows, past);
+          detail::fence();
+          ASSERT_TRUE(out.bytes() == expected) << size << " + " << gap << " at " << misalignment;
+          ASSERT_TRUE(out.walls_stand()) << size << " + " << gap << " at " << misalignment;
+        }
+}
+
 }  // namespace
 }  // namespace zarrive
