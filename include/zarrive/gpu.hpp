@@ -1,6 +1,8 @@
 // GPUs: what was found on this machine. Device memory itself is a memory space, cuda(0) and so on (zarrive/memory.hpp).
 //
-// The driver is opened at run time, at the first use of a device space; the same binary runs where there is none.
+// The driver is opened at run time, at the first use of a device space; the same binary runs where there is none. So are cuFile, which
+// reads files into device memory with no pass through the host's, and nvCOMP, which decodes chunks there: without them the bytes take
+// other ways.
 #pragma once
 
 #include <cstdint>
@@ -29,10 +31,12 @@ struct DeviceInfo {
 
 struct SystemInfo {
   LibraryInfo driver = {};  // libcuda
+  LibraryInfo cufile = {};  // libcufile
+  LibraryInfo nvcomp = {};  // libnvcomp
   std::vector<DeviceInfo> devices = {};
 };
 
-// Loads the driver when that has not happened yet. No error without one: `driver.reason` says why there is none.
+// Loads the three when that has not happened yet. No error without one: its `reason` says why it is not used.
 ZARRIVE_API SystemInfo system_info();
 
 }  // namespace zarrive::gpu

@@ -38,7 +38,10 @@ Json system_json(const gpu::SystemInfo& system) {
                                                                std::to_string(device.compute_minor)},
                                     {"multiprocessors", device.multiprocessors},
                                     {"memory_bytes", device.memory_bytes}});
-  return JsonObject{{"driver", library_json(system.driver)}, {"devices", std::move(devices)}};
+  return JsonObject{{"driver", library_json(system.driver)},
+                    {"devices", std::move(devices)},
+                    {"cufile", library_json(system.cufile)},
+                    {"nvcomp", library_json(system.nvcomp)}};
 }
 
 }  // namespace
@@ -53,6 +56,8 @@ void print_gpu_info(Session& session, bool json) {
   out << info_line("driver", library_text(system.driver));
   for (const gpu::DeviceInfo& device : system.devices)
     out << info_line("cuda:" + std::to_string(device.ordinal), device_text(device));
+  out << info_line("cufile", library_text(system.cufile));
+  out << info_line("nvcomp", library_text(system.nvcomp));
 }
 
 }  // namespace zarrive::cli

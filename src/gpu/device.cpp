@@ -49,7 +49,7 @@ Device::Device(const Driver& driver, int ordinal) : driver_(driver), ordinal_(or
   check(driver_, driver_.primary_context_retain(&context_, handle), "making the context of " + name());
 }
 
-ContextScope::ContextScope(const Device& device) : driver_(device.driver()) {
+ContextScope::ContextScope(const Device& device) : driver_(gpu::driver()) {
   check(driver_, driver_.context_push(device.context()), "making " + device.name() + " current");
 }
 
@@ -65,7 +65,7 @@ Event::Event(const Device& device) : device_(&device) {
 }
 
 Event::~Event() {
-  if (event_) device_->driver().event_destroy(event_);
+  if (event_ && driver_lives()) device_->driver().event_destroy(event_);
 }
 
 Event::Event(Event&& other) noexcept : device_(other.device_), event_(std::exchange(other.event_, nullptr)) {}
@@ -77,7 +77,7 @@ void Event::record(CudaStream stream) {
 }
 
 void Event::wait() {
-  check(device_->driver(), device_->driver().event_synchronize(event_), "waiting for " + device_->name());
+  check(gpu::driver(), gpu::driver().event_synchronize(event_), "waiting for " + device_->name());
 }
 
 void Event::wait_in(CudaStream stream) {
@@ -87,7 +87,7 @@ void Event::wait_in(CudaStream stream) {
 }
 
 bool Event::done() {
-  const CudaResult result = device_->driver().event_query(event_);
+  const CudaResult result = gpu::driver().event_query(event_);
   if (result == cuda_not_ready) return false;
   check(device_->driver(), result, "asking " + device_->name() + " how far it is");
   return true;
@@ -99,10 +99,12 @@ Stream::Stream(const Device& device) : device_(device) {
         "making a stream on " + device.name());
 }
 
-Stream::~Stream() { device_.driver().stream_destroy(stream_); }
+Stream::~Stream() {
+  if (driver_lives()) device_.driver().stream_destroy(stream_);
+}
 
 void Stream::synchronize() {
-  check(device_.driver(), device_.driver().stream_synchronize(stream_), "waiting for " + device_.name());
+  check(gpu::driver(), gpu::driver().stream_synchronize(stream_), "waiting for " + device_.name());
 }
 
 void copy_to_device(const Device& device, std::byte* to, const std::byte* from, std::size_t size,

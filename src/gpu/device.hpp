@@ -27,7 +27,8 @@ class Device {
   CudaContext context_ = nullptr;
 };
 
-// While it lives, the device's context is current on this thread; what was current before is so again after it.
+// While it lives, the device's context is current on this thread; what was current before is so again after it. Error(unsupported) in a
+// forked child.
 class ContextScope {
  public:
   explicit ContextScope(const Device& device);
@@ -39,7 +40,8 @@ class ContextScope {
   const Driver& driver_;
 };
 
-// An event: a mark in a stream, for another stream or a thread to wait for.
+// An event: a mark in a stream, for another stream or a thread to wait for. Like a stream, it is of no use in a forked child: every call is
+// Error(unsupported) there.
 class Event {
  public:
   explicit Event(const Device& device);

@@ -86,6 +86,8 @@ const Driver& driver() {
   return *status.driver;
 }
 
+bool driver_lives() noexcept { return driver_status().driver != nullptr; }
+
 std::string version_text(int version) {
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }

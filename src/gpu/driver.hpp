@@ -29,6 +29,8 @@ struct DriverStatus {
 const DriverStatus& driver_status();
 // Error(unsupported) with the reason when there is none.
 const Driver& driver();
+// Whether this process may still use what it made with the driver: not after a fork. Destructors ask before they call the driver.
+bool driver_lives() noexcept;
 
 // "12.4" of 12040.
 std::string version_text(int version);

@@ -31,7 +31,9 @@ class DeviceAllocator final : public Allocator {
     check(device_.driver(), device_.driver().memory_allocate(&address, std::max<std::size_t>(size, 1)),
           "allocating " + std::to_string(size) + " bytes on " + device_.name());
     return {reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(address)),
-            [&device = device_, address](std::byte*) { device.driver().memory_free(address); }};
+            [&device = device_, address](std::byte*) {
+              if (driver_lives()) device.driver().memory_free(address);
+            }};
   }
 
  private:
@@ -47,6 +49,7 @@ class PinnedSlabs {
   }
 
   std::byte* take(std::size_t size) {
+    const Device& device = Device::get(0);  // portable: as good for every other. Refuses in a forked child
     {
       std::lock_guard lock(mutex_);
       if (std::vector<std::byte*>& idle = idle_[size]; !idle.empty()) {
@@ -55,7 +58,6 @@ class PinnedSlabs {
         return slab;
       }
     }
-    const Device& device = Device::get(0);  // portable: as good for every other
     const ContextScope scope(device);
     void* data = nullptr;
     check(device.driver(), device.driver().host_allocate(&data, size, cuda_host_alloc_portable),
@@ -64,6 +66,7 @@ class PinnedSlabs {
   }
 
   void give_back(std::byte* slab, std::size_t size) noexcept {
+    if (!driver_lives()) return;  // a forked child: the lock may be held for ever
     std::lock_guard lock(mutex_);
     idle_[size].push_back(slab);
   }

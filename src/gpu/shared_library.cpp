@@ -3,11 +3,10 @@
 #include <dlfcn.h>
 
 #include <cstdlib>
-#include <vector>
 
 namespace zarrive::gpu {
 
-SharedLibrary::SharedLibrary(const char* variable, std::initializer_list<std::string> candidates) {
+SharedLibrary::SharedLibrary(const char* variable, const std::vector<std::string>& candidates) {
   std::vector<std::string> names(candidates);
   if (const char* const named = std::getenv(variable); named && *named) {
     if (std::string(named) == "none") {

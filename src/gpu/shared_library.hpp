@@ -1,8 +1,8 @@
 // A vendor's library, opened at run time: one binary serves machines with and without it.
 #pragma once
 
-#include <initializer_list>
 #include <string>
+#include <vector>
 
 namespace zarrive::gpu {
 
@@ -11,7 +11,7 @@ class SharedLibrary {
   SharedLibrary() = default;
   // Opens what the environment variable names (a path; "none" switches the library off), or else the first candidate that can be opened.
   // It stays open until the process ends. No error when there is none: path() is then empty and reason() says why.
-  SharedLibrary(const char* variable, std::initializer_list<std::string> candidates);
+  SharedLibrary(const char* variable, const std::vector<std::string>& candidates);
 
   bool is_open() const noexcept { return handle_ != nullptr; }
   const std::string& path() const noexcept { return path_; }      // what was opened

@@ -1,4 +1,6 @@
+#include "gpu/cufile.hpp"
 #include "gpu/driver.hpp"
+#include "gpu/nvcomp.hpp"
 #include "zarrive/gpu.hpp"
 
 namespace zarrive::gpu {
@@ -19,6 +21,11 @@ DeviceInfo device_info(const Driver& driver, int ordinal) {
   return info;
 }
 
+template <class Status>
+LibraryInfo library_info(const Status& status) {
+  return {status.path, status.version, status.reason};
+}
+
 }  // namespace
 
 SystemInfo system_info() {
@@ -26,6 +33,8 @@ SystemInfo system_info() {
   SystemInfo info;
   info.driver.path = status.path;
   info.driver.reason = status.reason;
+  info.cufile = library_info(cufile_status());
+  info.nvcomp = library_info(nvcomp_status());
   if (!status.driver) return info;
   info.driver.version = version_text(status.driver->version);
   for (int ordinal = 0; ordinal < status.driver->devices; ++ordinal)

@@ -4,22 +4,15 @@
 
 #include <limits>
 
+#include "support/errors.hpp"
 #include "zarrive/error.hpp"
 
 namespace zarrive {
 namespace {
 
-constexpr std::uint64_t max64 = std::numeric_limits<std::uint64_t>::max();
+using testing::code_of;
 
-template <class F>
-ErrorCode code_of(F f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    return e.code();
-  }
-  return ErrorCode::internal;
-}
+constexpr std::uint64_t max64 = std::numeric_limits<std::uint64_t>::max();
 
 TEST(Checked, AddAndMultiply) {
   EXPECT_EQ(checked_add(max64, 0), max64);

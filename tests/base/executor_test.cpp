@@ -13,22 +13,14 @@
 #include <vector>
 
 #include "base/thread_pool.hpp"
+#include "support/errors.hpp"
 #include "zarrive/error.hpp"
 
 namespace zarrive {
 namespace {
 
+using testing::code_of;
 using namespace std::chrono_literals;
-
-template <class F>
-ErrorCode code_of(F f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    return e.code();
-  }
-  return ErrorCode::internal;
-}
 
 TEST(Executor, EachItemRunsOnce) {
   Executor executor({.compute_threads = 4});

@@ -11,10 +11,13 @@
 #include <random>
 #include <thread>
 
+#include "support/errors.hpp"
 #include "zarrive/error.hpp"
 
 namespace zarrive {
 namespace {
+
+using testing::code_of;
 
 ErrorCode parse_error(std::string_view text, const JsonParseOptions& options = {},
                       std::string* message = nullptr) {
@@ -25,16 +28,6 @@ ErrorCode parse_error(std::string_view text, const JsonParseOptions& options = {
     return e.code();
   }
   ADD_FAILURE() << "parsed: " << text.substr(0, 60);
-  return ErrorCode::internal;
-}
-
-template <class F>
-ErrorCode code_of(F f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    return e.code();
-  }
   return ErrorCode::internal;
 }
 

@@ -7,10 +7,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cstdlib>
-#include <filesystem>
 #include <string>
 #include <vector>
+
+#include "support/shell.hpp"
 
 namespace zarrive::cli {
 
@@ -43,24 +43,9 @@ inline int wait_for(pid_t child) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-struct ShellOutcome {
-  int code = -1;
-  std::string out = {};
-};
+using testing::ShellOutcome;
 
 // A line of bash, with the program as $ZARRIVE; its output and error stream together.
-inline ShellOutcome shell(const std::string& line) {
-  ::setenv("ZARRIVE", ZARRIVE_PROGRAM, 1);
-  std::string command = "exec 2>&1; set -o pipefail; " + line;
-  std::string quoted = "bash -c '";
-  for (const char c : command) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  FILE* pipe = ::popen((quoted + "'").c_str(), "r");
-  ShellOutcome outcome;
-  char buffer[4096];
-  for (std::size_t n; (n = ::fread(buffer, 1, sizeof buffer, pipe)) > 0;) outcome.out.append(buffer, n);
-  const int status = ::pclose(pipe);
-  outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  return outcome;
-}
+inline ShellOutcome shell(const std::string& line) { return testing::shell(ZARRIVE_PROGRAM, line); }
 
 }  // namespace zarrive::cli

@@ -189,6 +189,40 @@ void peek(void* to, unsigned long long from, std::size_t size) {
   else ++machine().counts.bad_calls;
 }
 
+void poke(unsigned long long to, const void* from, std::size_t size) {
+  std::lock_guard lock(machine().mutex);
+  if (std::byte* const bytes = behind(to, size)) std::memcpy(bytes, from, size);
+  else ++machine().counts.bad_calls;
+}
+
+bool holds(unsigned long long address, std::size_t size) {
+  std::lock_guard lock(machine().mutex);
+  return behind(address, size) != nullptr;
+}
+
+bool put(void* handle, std::function<void()> work) {
+  std::lock_guard lock(machine().mutex);
+  Stream* const stream = stream_of(handle);
+  if (!stream) {
+    bad(invalid_handle);
+    return false;
+  }
+  ::put(*stream, std::move(work));
+  return true;
+}
+
+bool has_context() { return !current.empty(); }
+
+int failure(const char* function) {
+  if (const int always = setting((std::string("FAKE_") + function).c_str(), 0)) return always;
+  std::lock_guard lock(machine().mutex);
+  const auto failure = machine().failures.find(function);
+  if (failure == machine().failures.end() || failure->second.skip-- != 0) return 0;
+  const int result = failure->second.result;
+  machine().failures.erase(failure);
+  return result;
+}
+
 }  // namespace fake_cuda
 
 EXPORT Result cuInit(unsigned flags) {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 
 #define FAKE_CUDA_API __attribute__((visibility("default")))
 
@@ -29,5 +30,14 @@ FAKE_CUDA_API Counts counts();
 FAKE_CUDA_API void reset_counts();  // of bytes and bad calls
 // What the device has there, for tests to look at without a stream: nothing is waited for.
 FAKE_CUDA_API void peek(void* to, unsigned long long from, std::size_t size);
+
+// For the fakes of libraries that work on the device.
+FAKE_CUDA_API void poke(unsigned long long to, const void* from, std::size_t size);
+FAKE_CUDA_API bool holds(unsigned long long address, std::size_t size);  // within one block that is alive
+// Work for a stream (null: the default stream of the current context), done when the stream gets there. False: there is no such stream.
+FAKE_CUDA_API bool put(void* stream, std::function<void()> work);
+FAKE_CUDA_API bool has_context();  // this thread
+// What was to go wrong with this call of a function; 0: nothing. (The environment can say so, too: FAKE_<function>=<result>, each time.)
+FAKE_CUDA_API int failure(const char* function);
 
 }  // namespace fake_cuda

@@ -2,8 +2,6 @@
 #include "gpu/driver.hpp"
 
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <filesystem>
 
@@ -55,9 +53,7 @@ TEST(CudaDriver, WordsItsErrors) {
 TEST(CudaDriver, AForkedChildHasNone) {
   if (ZARRIVE_TSAN) GTEST_SKIP() << "TSan lets no thread start in a forked child";
   ASSERT_NE(driver_status().driver, nullptr);
-  const pid_t child = ::fork();
-  if (child == 0) {
-    ::alarm(20);
+  EXPECT_TRUE(testing::in_child([] {
     const DriverStatus& status = driver_status();
     bool refused = false;
     try {
@@ -65,23 +61,11 @@ TEST(CudaDriver, AForkedChildHasNone) {
     } catch (const Error& error) {
       refused = error.code() == ErrorCode::unsupported;
     }
-    ::_exit(!status.driver && status.reason.find("forked") != std::string::npos && refused ? 0 : 1);
-  }
-  int status = -1;
-  ASSERT_EQ(::waitpid(child, &status, 0), child);
-  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+    return !status.driver && status.reason.find("forked") != std::string::npos && refused;
+  }));
 }
 
-// What `zarrive info --gpu` says in a process of its own, under these settings.
-std::string info(const std::string& settings, const std::string& options = {}) {
-  const std::string command = settings + " '" + testing::program_path() + "' info --gpu " + options + " 2>&1";
-  FILE* const pipe = ::popen(command.c_str(), "r");
-  std::string text;
-  char buffer[4096];
-  for (std::size_t n; (n = ::fread(buffer, 1, sizeof buffer, pipe)) > 0;) text.append(buffer, n);
-  EXPECT_EQ(::pclose(pipe), 0) << text;
-  return text;
-}
+using testing::info;
 
 class CudaDriverReasons : public ::testing::Test {
  protected:

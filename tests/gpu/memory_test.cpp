@@ -5,43 +5,20 @@
 
 #include <algorithm>
 #include <cstring>
-#include <functional>
 
+#include "base/sanitizers.hpp"
 #include "gpu/device.hpp"
 #include "gpu/fake_driver.hpp"
+#include "support/errors.hpp"
 
 namespace zarrive::gpu {
 namespace {
 
 using testing::counting;
 using testing::peek;
+using zarrive::testing::code_of;
 
-ErrorCode code_of(const std::function<void()>& f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error.code();
-  }
-  return ErrorCode{};
-}
-
-// Nothing is left over and nothing was called wrongly.
-class CudaMemory : public ::testing::Test {
- protected:
-  void SetUp() override {
-    fake_cuda::reset_counts();
-    before_ = fake_cuda::counts();
-  }
-  void TearDown() override {
-    const fake_cuda::Counts after = fake_cuda::counts();
-    EXPECT_EQ(after.allocations, before_.allocations);
-    EXPECT_EQ(after.streams, before_.streams);
-    EXPECT_EQ(after.events, before_.events);
-    EXPECT_EQ(after.bad_calls, 0);
-    EXPECT_EQ(after.contexts_pushed, 0);
-  }
-  fake_cuda::Counts before_ = {};
-};
+class CudaMemory : public testing::Balanced {};
 
 TEST_F(CudaMemory, BuffersLiveOnTheirDevice) {
   Buffer buffer = Buffer::allocate(1000, cuda(1));
@@ -169,6 +146,43 @@ TEST_F(CudaMemory, AskingAnEventGetsThereInTheEnd) {
   EXPECT_FALSE(event.done());
   while (!event.done()) {
   }
+}
+
+// A forked child inherits memory, streams and events of its parent, and can but drop them.
+TEST_F(CudaMemory, AForkedChildLetsGoOfEverything) {
+  if (ZARRIVE_TSAN) GTEST_SKIP() << "TSan lets no thread start in a forked child";
+  const Device& device = Device::get(0);
+  auto on_device = std::make_unique<Buffer>(Buffer::allocate(100, cuda(0)));
+  auto slab = std::make_unique<Buffer>(Buffer::allocate(100, pinned()));
+  auto stream = std::make_unique<Stream>(device);
+  auto event = std::make_unique<Event>(device);
+  event->record(stream->handle());
+  const std::shared_ptr<Allocator> allocator = device_allocator(cuda(0).space);
+  const std::shared_ptr<Allocator> pinning = pinned_allocator(pinned().space);
+  const fake_cuda::Counts counts = fake_cuda::counts();
+  EXPECT_TRUE(testing::in_child([&] {
+    const auto refused = [](const std::function<void()>& f) {
+      try {
+        f();
+      } catch (const Error& error) {
+        return error.code() == ErrorCode::unsupported;
+      }
+      return false;
+    };
+    const bool all_refused =
+        refused([&] { Stream another(device); }) && refused([&] { stream->synchronize(); }) &&
+        refused([&] { event->record(stream->handle()); }) && refused([&] { event->wait(); }) &&
+        refused([&] { event->done(); }) && refused([&] { event->wait_in(stream->handle()); }) &&
+        refused([&] { copy_to_host(device, slab->mutable_data(), on_device->data(), 100, nullptr); }) &&
+        refused([&] { allocator->allocate(8, 8); }) && refused([&] { pinning->allocate(8, 8); });
+    on_device.reset();
+    slab.reset();
+    event.reset();
+    stream.reset();
+    const fake_cuda::Counts now = fake_cuda::counts();
+    return all_refused && now.allocations == counts.allocations && now.streams == counts.streams &&
+           now.events == counts.events && now.bad_calls == counts.bad_calls;
+  }));
 }
 
 // Every call of the driver that can fail, failing: an error, nothing left over, and the next try works.

@@ -1,47 +1,18 @@
-// Our prototypes and constants against the vendor's header, where there is one.
+// Our prototypes and constants of the driver against the vendor's header, where there is one.
 #include <gtest/gtest.h>
 
 #include "gpu/cuda_api.hpp"
+#include "gpu/same_prototype.hpp"
 
 #if __has_include(<cuda.h>)
 #include <cuda.h>
 
-#include <type_traits>
-
 namespace zarrive::gpu {
 namespace {
 
-// Types are the same to a caller when they are passed alike: both pointers to things passed alike, both functions, or numbers of one size.
-template <class A, class B>
-constexpr bool alike() {
-  if constexpr (std::is_pointer_v<A> && std::is_pointer_v<B>) {
-    using P = std::remove_cv_t<std::remove_pointer_t<A>>;
-    using Q = std::remove_cv_t<std::remove_pointer_t<B>>;
-    if constexpr (std::is_void_v<P> || std::is_void_v<Q>) return std::is_void_v<P> == std::is_void_v<Q>;
-    else if constexpr (std::is_function_v<P> || std::is_function_v<Q>)
-      return std::is_function_v<P> == std::is_function_v<Q>;
-    else if constexpr (std::is_class_v<P> || std::is_class_v<Q>)
-      return std::is_class_v<P> == std::is_class_v<Q>;
-    else return alike<P, Q>();
-  } else {
-    return std::is_pointer_v<A> == std::is_pointer_v<B> && sizeof(A) == sizeof(B) &&
-           std::is_floating_point_v<A> == std::is_floating_point_v<B>;
-  }
-}
-
-template <class Ours, class Theirs>
-struct Same : std::false_type {};
-template <class R, class... A, class S, class... B>
-struct Same<R(A...), S(B...)> {
-  static constexpr bool value = [] {
-    if constexpr (sizeof...(A) != sizeof...(B)) return false;
-    else return alike<R, S>() && (alike<A, B>() && ...);
-  }();
-};
-
 // What cuda.h declares under a name with a suffix it declares as the name without, and makes that a macro; so either spelling is found.
 #define ZARRIVE_CUDA_SAME(member, name, parameters) \
-  static_assert(Same<CudaResult parameters, std::remove_pointer_t<decltype(&::name)>>::value, #name);
+  static_assert(testing::Same<CudaResult parameters, std::remove_pointer_t<decltype(&::name)>>::value, #name);
 ZARRIVE_CUDA_FUNCTIONS(ZARRIVE_CUDA_SAME)
 
 TEST(CudaPrototypes, ConstantsAreTheVendors) {

@@ -13,6 +13,8 @@
 namespace zarrive {
 namespace {
 
+using testing::code_of;
+
 std::vector<std::uint64_t> positions(const ResolvedDimension& d) {
   std::vector<std::uint64_t> out;
   for (std::uint64_t i = 0; i < d.count; ++i) out.push_back(d.position(i));
@@ -24,16 +26,6 @@ using Positions = std::vector<std::uint64_t>;
 Positions column(const ResolvedSelection& r, std::size_t d) {
   const std::uint64_t* at = r.points->coordinates.at(d).get();
   return Positions(at, at + r.points->count);
-}
-
-ErrorCode code_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.code();
-  }
-  ADD_FAILURE() << "no error";
-  return ErrorCode::internal;
 }
 
 std::string message_of(const std::function<void()>& call) {

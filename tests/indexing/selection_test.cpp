@@ -5,20 +5,13 @@
 #include <limits>
 #include <random>
 
+#include "support/errors.hpp"
 #include "zarrive/error.hpp"
 
 namespace zarrive {
 namespace {
 
-ErrorCode code_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.code();
-  }
-  ADD_FAILURE() << "no error";
-  return ErrorCode::internal;
-}
+using testing::code_of;
 
 // The positions that a resolved dimension stands for.
 std::vector<std::int64_t> positions(const ResolvedDimension& d) {

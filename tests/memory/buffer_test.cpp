@@ -2,20 +2,13 @@
 
 #include <cstring>
 
+#include "support/errors.hpp"
 #include "zarrive/memory.hpp"
 
 namespace zarrive {
 namespace {
 
-template <class F>
-ErrorCode code_of(F f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    return e.code();
-  }
-  return ErrorCode::internal;
-}
+using testing::code_of;
 
 TEST(Buffer, EmptyIsHostMemory) {
   Buffer buffer;

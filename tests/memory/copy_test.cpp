@@ -6,20 +6,13 @@
 #include <numeric>
 #include <random>
 
+#include "support/errors.hpp"
 #include "zarrive/memory.hpp"
 
 namespace zarrive {
 namespace {
 
-template <class F>
-ErrorCode code_of(F f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    return e.code();
-  }
-  return ErrorCode::internal;
-}
+using testing::code_of;
 
 // Calls f(position) for each position in C order.
 template <class F>

@@ -6,18 +6,12 @@
 #include <limits>
 #include <numeric>
 
+#include "support/errors.hpp"
+
 namespace zarrive {
 namespace {
 
-template <class F>
-ErrorCode code_of(F f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    return e.code();
-  }
-  return ErrorCode::internal;
-}
+using testing::code_of;
 
 NDArray counted(const Shape& shape) {
   const NDArray array = NDArray::allocate(DataType(TypeId::int32), shape);

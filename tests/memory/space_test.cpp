@@ -1,19 +1,12 @@
 #include <gtest/gtest.h>
 
+#include "support/errors.hpp"
 #include "zarrive/memory.hpp"
 
 namespace zarrive {
 namespace {
 
-template <class F>
-ErrorCode code_of(F f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    return e.code();
-  }
-  return ErrorCode::internal;
-}
+using testing::code_of;
 
 TEST(MemorySpace, NamesRoundTrip) {
   for (const char* name : {"host", "pinned", "cuda:0", "cuda:7"})

@@ -2,20 +2,13 @@
 
 #include <numeric>
 
+#include "support/errors.hpp"
 #include "zarrive/memory.hpp"
 
 namespace zarrive {
 namespace {
 
-template <class F>
-ErrorCode code_of(F f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    return e.code();
-  }
-  return ErrorCode::internal;
-}
+using testing::code_of;
 
 const DataType i32(TypeId::int32);
 

@@ -27,19 +27,6 @@ std::string text_of(Store& store, const std::string& key, const ByteRange& range
   return value ? std::string(value->text()) : "<missing>";
 }
 
-ErrorCode code_of(const std::function<void()>& body) {
-  try {
-    body();
-  } catch (const Error& e) {
-    return e.code();
-  } catch (const std::exception& e) {
-    ADD_FAILURE() << "not a zarrive::Error: " << e.what();
-    return ErrorCode::internal;
-  }
-  ADD_FAILURE() << "nothing was thrown";
-  return ErrorCode::internal;
-}
-
 Values contents(Store& store) {
   Values all;
   for (const std::string& key : store.list()) all[key] = text_of(store, key);

@@ -10,10 +10,12 @@
 #include <string>
 #include <vector>
 
+#include "support/errors.hpp"
 #include "zarrive/store.hpp"
 
 namespace zarrive::test {
 
+using testing::code_of;
 using Values = std::map<std::string, std::string>;
 
 // A store under test and what must live as long as it does.
@@ -49,8 +51,6 @@ Buffer bytes(const std::string& text);
 std::string pattern(std::size_t size, unsigned seed);
 // The value of a key, "<missing>" when it is not there.
 std::string text_of(Store& store, const std::string& key, const ByteRange& range = {});
-// The code of the Error that `body` throws; internal when it throws nothing or something else (the test fails too).
-ErrorCode code_of(const std::function<void()>& body);
 // Everything the store holds.
 Values contents(Store& store);
 
