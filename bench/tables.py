@@ -78,9 +78,12 @@ def markdown(result):
     return "\n".join(text) + "\n"
 
 
+def put_between(path, begin, end, table):
+    """Puts a table between its marks; the words around it stay."""
+    before, rest = Path(path).read_text().split(begin)
+    _, after = rest.split(end)
+    Path(path).write_text(f"{before}{begin}\n\n{table}\n{end}{after}")
+
+
 def write_docs(result, path):
-    """Puts the table between its marks; the words around it stay."""
-    text = Path(path).read_text()
-    before, rest = text.split(BEGIN)
-    _, after = rest.split(END)
-    Path(path).write_text(f"{before}{BEGIN}\n\n{markdown(result)}\n{END}{after}")
+    put_between(path, BEGIN, END, markdown(result))

@@ -9,7 +9,7 @@
 #include <set>
 #include <thread>
 
-#include "array/random_array.hpp"
+#include "support/random_array.hpp"
 #include "support/errors.hpp"
 #include "zarrive/memory_store.hpp"
 #include "zarrive/store_wrappers.hpp"

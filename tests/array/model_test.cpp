@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "array/random_array.hpp"
+#include "support/random_array.hpp"
 #include "support/dense_array.hpp"
 #include "support/random_selection.hpp"
 #include "zarrive/array.hpp"

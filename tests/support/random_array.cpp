@@ -1,4 +1,4 @@
-#include "array/random_array.hpp"
+#include "support/random_array.hpp"
 
 #include <algorithm>
 #include <cstring>
