@@ -12,6 +12,8 @@ using CudaAddress = unsigned long long;
 using CudaContext = struct CudaContextTag*;
 using CudaStream = struct CudaStreamTag*;
 using CudaEvent = struct CudaEventTag*;
+using CudaLibrary = struct CudaLibraryTag*;
+using CudaKernel = struct CudaKernelTag*;  // CUkernel, which cuLaunchKernel takes for a CUfunction
 using CudaHostFunction = void (*)(void*);
 
 // CUresult
@@ -20,6 +22,8 @@ inline constexpr CudaResult cuda_invalid_value = 1;
 inline constexpr CudaResult cuda_out_of_memory = 2;
 inline constexpr CudaResult cuda_stub_library = 34;
 inline constexpr CudaResult cuda_no_device = 100;
+inline constexpr CudaResult cuda_no_binary_for_gpu = 209;
+inline constexpr CudaResult cuda_not_found = 500;
 inline constexpr CudaResult cuda_not_ready = 600;
 // CUdevice_attribute
 inline constexpr int cuda_attribute_multiprocessors = 16;
@@ -72,6 +76,14 @@ inline constexpr unsigned cuda_event_disable_timing = 2;
   X(event_record, cuEventRecord, (CudaEvent event, CudaStream stream))                                     \
   X(event_query, cuEventQuery, (CudaEvent event))                                                          \
   X(event_synchronize, cuEventSynchronize, (CudaEvent event))                                              \
+  X(library_load, cuLibraryLoadData,                                                                       \
+    (CudaLibrary * library, const void* image, int* jit_options, void** jit_values, unsigned jit_count,    \
+     int* options, void** values, unsigned count))                                                         \
+  X(library_kernel, cuLibraryGetKernel, (CudaKernel * kernel, CudaLibrary library, const char* name))      \
+  X(launch_kernel, cuLaunchKernel,                                                                         \
+    (CudaKernel kernel, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,               \
+     unsigned block_y, unsigned block_z, unsigned shared_bytes, CudaStream stream, void** parameters,      \
+     void** extra))                                                                                        \
   X(launch_host_function, cuLaunchHostFunc, (CudaStream stream, CudaHostFunction function, void* argument))
 
 }  // namespace zarrive::gpu

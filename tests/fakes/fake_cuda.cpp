@@ -2,7 +2,9 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
@@ -10,9 +12,12 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <random>
 #include <set>
 #include <string>
 #include <vector>
+
+#include "fakes/fake_kernels.hpp"
 
 // The names and types are those of libcuda, written down again here so that the loader's are tested against something.
 #define EXPORT extern "C" __attribute__((visibility("default")))
@@ -21,8 +26,8 @@ namespace {
 
 using Result = int;
 constexpr Result ok = 0, invalid_value = 1, out_of_memory = 2, not_initialized = 3, stub_library = 34,
-                 no_device = 100, invalid_device = 101, invalid_context = 201, invalid_handle = 400,
-                 not_ready = 600;
+                 no_device = 100, invalid_image = 200, no_binary_for_gpu = 209, invalid_device = 101,
+                 invalid_context = 201, invalid_handle = 400, not_found = 500, not_ready = 600;
 constexpr std::size_t device_bytes = std::size_t{1} << 30;
 
 struct Operation {
@@ -43,13 +48,18 @@ struct Event {
   std::uint64_t number = 0;
 };
 
-// Device memory: addresses that nobody may touch, and the bytes behind them elsewhere.
+// Device memory: pages that nobody may touch but the driver while it works. What the block leaves of its pages is filled with `blank` and
+// looked at when it is freed; a page that is nobody's follows.
 struct Block {
   int device = 0;
   std::size_t size = 0;
-  std::size_t reserved = 0;
-  std::unique_ptr<std::byte[]> bytes;
+  std::byte* pages = nullptr;
+  std::size_t page_bytes = 0;
+  int open = 0;  // how many are at work on it
 };
+constexpr std::size_t page = 4096;
+constexpr std::size_t alignment = 256;
+constexpr std::byte blank{0xAB};  // not zero, which could pass for data
 
 struct Failure {
   int result = 0;
@@ -71,6 +81,8 @@ struct Machine {
   std::vector<std::unique_ptr<Stream>> destroyed;
   std::set<Event*> events;
   std::map<std::string, Failure> failures;
+  std::mt19937_64 random{
+      std::getenv("FAKE_CUDA_SEED") ? std::strtoull(std::getenv("FAKE_CUDA_SEED"), nullptr, 10) : 1};
   fake_cuda::Counts counts;
   std::size_t used[8] = {};
 };
@@ -142,17 +154,58 @@ void run_everything(int device) {
     if (stream->device == device) run(*stream, stream->put);
 }
 
-// The bytes behind a device address; null when [address, address + size) is not within one block.
-std::byte* behind(unsigned long long address, std::size_t size, int* device = nullptr) {
+// The block that [address, address + size) lies in; null when there is none.
+Block* block_of(unsigned long long address, std::size_t size) {
   auto& blocks = machine().device;
   auto after = blocks.upper_bound(address);
   if (after == blocks.begin()) return nullptr;
-  const auto& [start, block] = *--after;
+  auto& [start, block] = *--after;
   const std::size_t offset = address - start;
-  if (offset > block.size || size > block.size - offset) return nullptr;
-  if (device) *device = block.device;
-  return block.bytes.get() + offset;
+  return offset > block.size || size > block.size - offset ? nullptr : &block;
 }
+
+void open(Block& block) {
+  if (block.open++ == 0) ::mprotect(block.pages, block.page_bytes, PROT_READ | PROT_WRITE);
+}
+void close(Block& block) {
+  if (--block.open == 0) ::mprotect(block.pages, block.page_bytes, PROT_NONE);
+}
+
+// Bytes of a device while this lives; null when there are none, or fewer.
+class Bytes {
+ public:
+  Bytes(unsigned long long address, std::size_t size) : block_(block_of(address, size)) {
+    if (!block_) return;
+    open(*block_);
+    data_ = reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(address));
+  }
+  ~Bytes() {
+    if (block_) close(*block_);
+  }
+  Bytes(const Bytes&) = delete;
+  Bytes& operator=(const Bytes&) = delete;
+  std::byte* data() const { return data_; }
+
+ private:
+  Block* block_;
+  std::byte* data_ = nullptr;
+};
+
+// All memory of a device, for a kernel.
+class OpenDevice {
+ public:
+  explicit OpenDevice(int device) : device_(device) { each(open); }
+  ~OpenDevice() { each(close); }
+  OpenDevice(const OpenDevice&) = delete;
+  OpenDevice& operator=(const OpenDevice&) = delete;
+
+ private:
+  void each(void (*act)(Block&)) const {
+    for (auto& [address, block] : machine().device)
+      if (block.device == device_) act(block);
+  }
+  int device_;
+};
 
 bool is_pinned(const void* data, std::size_t size) {
   const auto address = reinterpret_cast<std::uintptr_t>(data);
@@ -180,24 +233,24 @@ void reset_counts() {
   std::lock_guard lock(machine().mutex);
   Counts& all = machine().counts;
   all.bytes_to_device = all.bytes_to_host = all.bytes_on_device = 0;
-  all.bad_calls = 0;
+  all.bad_calls = all.kernels = 0;
 }
 
 void peek(void* to, unsigned long long from, std::size_t size) {
   std::lock_guard lock(machine().mutex);
-  if (const std::byte* const bytes = behind(from, size)) std::memcpy(to, bytes, size);
+  if (const Bytes bytes(from, size); bytes.data()) std::memcpy(to, bytes.data(), size);
   else ++machine().counts.bad_calls;
 }
 
 void poke(unsigned long long to, const void* from, std::size_t size) {
   std::lock_guard lock(machine().mutex);
-  if (std::byte* const bytes = behind(to, size)) std::memcpy(bytes, from, size);
+  if (const Bytes bytes(to, size); bytes.data()) std::memcpy(bytes.data(), from, size);
   else ++machine().counts.bad_calls;
 }
 
 bool holds(unsigned long long address, std::size_t size) {
   std::lock_guard lock(machine().mutex);
-  return behind(address, size) != nullptr;
+  return block_of(address, size) != nullptr;
 }
 
 bool put(void* handle, std::function<void()> work) {
@@ -250,7 +303,10 @@ EXPORT Result cuGetErrorName(Result error, const char** name) {
     case not_initialized: *name = "CUDA_ERROR_NOT_INITIALIZED"; return ok;
     case stub_library: *name = "CUDA_ERROR_STUB_LIBRARY"; return ok;
     case no_device: *name = "CUDA_ERROR_NO_DEVICE"; return ok;
+    case invalid_image: *name = "CUDA_ERROR_INVALID_IMAGE"; return ok;
+    case no_binary_for_gpu: *name = "CUDA_ERROR_NO_BINARY_FOR_GPU"; return ok;
     case invalid_handle: *name = "CUDA_ERROR_INVALID_HANDLE"; return ok;
+    case not_found: *name = "CUDA_ERROR_NOT_FOUND"; return ok;
     case not_ready: *name = "CUDA_ERROR_NOT_READY"; return ok;
     default: *name = nullptr; return invalid_value;
   }
@@ -336,17 +392,19 @@ EXPORT Result cuMemAlloc_v2(unsigned long long* address, std::size_t size) {
   if (size == 0) return bad(invalid_value);
   const int device = current.back()->device;
   if (size > device_bytes - m.used[device]) return out_of_memory;
-  const std::size_t reserved =
-      (size + 4095) / 4096 * 4096 + 4096;  // a page that is nobody's lies between two blocks
+  // At the end of its pages where alignment lets it, so that little can be written behind it unnoticed.
+  const std::size_t page_bytes = (size + page - 1) / page * page;
   void* const place =
-      ::mmap(nullptr, reserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+      ::mmap(nullptr, page_bytes + page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (place == MAP_FAILED) return out_of_memory;
-  Block block{device, size, reserved, std::make_unique<std::byte[]>(size)};
-  std::memset(block.bytes.get(), 0xAB, size);  // not zeros, which could pass for data
+  Block block{device, size, static_cast<std::byte*>(place), page_bytes, 0};
+  open(block);
+  std::memset(block.pages, std::to_integer<int>(blank), page_bytes);
+  close(block);
   m.used[device] += size;
   ++m.counts.allocations;
-  *address = reinterpret_cast<std::uintptr_t>(place);
-  m.device.emplace(*address, std::move(block));
+  *address = reinterpret_cast<std::uintptr_t>(place) + (page_bytes - size) / alignment * alignment;
+  m.device.emplace(*address, block);
   return ok;
 }
 
@@ -355,10 +413,21 @@ EXPORT Result cuMemFree_v2(unsigned long long address) {
   const auto found = m.device.find(address);
   if (found == m.device.end()) return bad(invalid_value);
   run_everything(found->second.device);
-  ::munmap(reinterpret_cast<void*>(static_cast<std::uintptr_t>(address)), found->second.reserved);
-  m.used[found->second.device] -= found->second.size;
+  Block& block = found->second;
+  open(block);
+  const auto* const start = reinterpret_cast<const std::byte*>(static_cast<std::uintptr_t>(address));
+  const auto untouched = [](std::byte byte) { return byte == blank; };
+  const bool intact = std::all_of(static_cast<const std::byte*>(block.pages), start, untouched) &&
+                      std::all_of(start + block.size,
+                                  static_cast<const std::byte*>(block.pages) + block.page_bytes, untouched);
+  ::munmap(block.pages, block.page_bytes + page);
+  m.used[block.device] -= block.size;
   m.device.erase(found);
   --m.counts.allocations;
+  if (!intact) {
+    std::fprintf(stderr, "fake driver: something was written just outside of a block of device memory\n");
+    return bad(ok);
+  }
   return ok;
 }
 
@@ -395,8 +464,9 @@ EXPORT Result cuMemFreeHost(void* data) {
 EXPORT Result cuPointerGetAttributes(unsigned count, int* attributes, void** data,
                                      unsigned long long address) {
   BEGIN("cuPointerGetAttributes");
-  int device = 0;
-  const bool on_device = behind(address, 1, &device) != nullptr;
+  const Block* const block = block_of(address, 1);
+  const bool on_device = block != nullptr;
+  const int device = block ? block->device : 0;
   const bool pinned = is_pinned(reinterpret_cast<const void*>(static_cast<std::uintptr_t>(address)), 1);
   for (unsigned i = 0; i < count; ++i) switch (attributes[i]) {
       case 1:
@@ -414,19 +484,19 @@ EXPORT Result cuMemcpyHtoDAsync_v2(unsigned long long to, const void* from, std:
   BEGIN("cuMemcpyHtoDAsync_v2");
   Stream* const stream = stream_of(handle);
   if (!stream) return bad(invalid_handle);
-  if (!behind(to, size)) return bad(invalid_value);
+  if (!block_of(to, size)) return bad(invalid_value);
   m.counts.bytes_to_device += size;
   if (is_pinned(from, size)) {
     put(*stream, [to, from, size] {
-      if (std::byte* const bytes = behind(to, size)) std::memcpy(bytes, from, size);
+      if (const Bytes bytes(to, size); bytes.data()) std::memcpy(bytes.data(), from, size);
       else bad(invalid_value);
     });
   } else {
     auto staged = std::make_shared<std::vector<std::byte>>(size);
     std::memcpy(staged->data(), from, size);
     put(*stream, [to, staged] {
-      if (std::byte* const bytes = behind(to, staged->size()))
-        std::memcpy(bytes, staged->data(), staged->size());
+      if (const Bytes bytes(to, staged->size()); bytes.data())
+        std::memcpy(bytes.data(), staged->data(), staged->size());
       else bad(invalid_value);
     });
   }
@@ -437,10 +507,10 @@ EXPORT Result cuMemcpyDtoHAsync_v2(void* to, unsigned long long from, std::size_
   BEGIN("cuMemcpyDtoHAsync_v2");
   Stream* const stream = stream_of(handle);
   if (!stream) return bad(invalid_handle);
-  if (!behind(from, size)) return bad(invalid_value);
+  if (!block_of(from, size)) return bad(invalid_value);
   m.counts.bytes_to_host += size;
   put(*stream, [to, from, size] {
-    if (const std::byte* const bytes = behind(from, size)) std::memcpy(to, bytes, size);
+    if (const Bytes bytes(from, size); bytes.data()) std::memcpy(to, bytes.data(), size);
     else bad(invalid_value);
   });
   if (!is_pinned(to, size)) run(*stream, stream->put);  // as the driver does with pageable memory
@@ -452,12 +522,12 @@ EXPORT Result cuMemcpyDtoDAsync_v2(unsigned long long to, unsigned long long fro
   BEGIN("cuMemcpyDtoDAsync_v2");
   Stream* const stream = stream_of(handle);
   if (!stream) return bad(invalid_handle);
-  if (!behind(from, size) || !behind(to, size)) return bad(invalid_value);
+  if (!block_of(from, size) || !block_of(to, size)) return bad(invalid_value);
   m.counts.bytes_on_device += size;
   put(*stream, [to, from, size] {
-    std::byte* const target = behind(to, size);
-    const std::byte* const source = behind(from, size);
-    if (target && source) std::memmove(target, source, size);
+    const Bytes target(to, size);
+    const Bytes source(from, size);
+    if (target.data() && source.data()) std::memmove(target.data(), source.data(), size);
     else bad(invalid_value);
   });
   return ok;
@@ -563,5 +633,46 @@ EXPORT Result cuLaunchHostFunc(void* handle, void (*function)(void*), void* argu
   Stream* const stream = stream_of(handle);
   if (!stream) return bad(invalid_handle);
   put(*stream, [function, argument] { function(argument); });
+  return ok;
+}
+
+EXPORT Result cuLibraryLoadData(void** library, const void* image, int*, void**, unsigned jit_options, int*,
+                                void**, unsigned options) {
+  BEGIN("cuLibraryLoadData");
+  static_cast<void>(m);
+  if (!library || !image || jit_options || options) return bad(invalid_value);
+  // What is in the image does not matter here: it is code of another machine.
+  *library = const_cast<void*>(image);
+  return ok;
+}
+
+EXPORT Result cuLibraryGetKernel(void** kernel, void* library, const char* name) {
+  BEGIN("cuLibraryGetKernel");
+  static_cast<void>(m);
+  if (!kernel || !library) return bad(invalid_value);
+  const fake_cuda::Kernel* const found = fake_cuda::find_kernel(name);
+  if (!found) return not_found;
+  *kernel = const_cast<fake_cuda::Kernel*>(found);
+  return ok;
+}
+
+EXPORT Result cuLaunchKernel(void* function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                             unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
+                             void* handle, void** parameters, void** extra) {
+  BEGIN("cuLaunchKernel");
+  Stream* const stream = stream_of(handle);
+  if (!stream || !function) return bad(invalid_handle);
+  if (current.empty() || current.back()->device != stream->device) return bad(invalid_context);
+  const auto* const kernel = static_cast<const fake_cuda::Kernel*>(function);
+  if (grid_x == 0 || grid_y != 1 || grid_z != 1 || block_x != kernel->threads || block_y != 1 ||
+      block_z != 1 || shared_bytes != 0 || !parameters || extra)
+    return bad(invalid_value);
+  ++m.counts.kernels;
+  const auto* const bytes = static_cast<const std::byte*>(parameters[0]);
+  put(*stream, [kernel, device = stream->device,
+                copy = std::vector<std::byte>(bytes, bytes + kernel->parameter_size)] {
+    const OpenDevice open(device);
+    kernel->run(copy.data(), machine().random);
+  });
   return ok;
 }

@@ -1,5 +1,7 @@
 // A CUDA driver without a device, built as libcuda.so.1 and found by our own loader. It is stricter than a real one:
-//   - device memory can be touched by nobody but the driver: a host that reads or writes it dies;
+//   - device memory can be touched by nobody but the driver: a host that reads or writes it dies, and what is written just outside of a
+//     block is found when it is freed;
+//   - kernels run their bodies on the host when the stream gets to them, unit by unit in random order (FAKE_CUDA_SEED);
 //   - streams do nothing until somebody waits for them, so that a missing wait gives wrong data;
 //   - pinned memory is read when the stream gets there, so that reusing it too early gives wrong data;
 //   - every handle is checked, freeing twice is counted.
@@ -19,6 +21,7 @@ struct Counts {
   long events = 0;
   long bad_calls = 0;        // freed twice, never made, copied past an end, called without a context
   long contexts_pushed = 0;  // less those popped, of all threads
+  long kernels = 0;          // launched
   std::size_t bytes_to_device = 0;
   std::size_t bytes_to_host = 0;
   std::size_t bytes_on_device = 0;

@@ -19,6 +19,8 @@ namespace {
 [[maybe_unused]] const bool chosen = ::setenv("ZARRIVE_LIBCUDA", ZARRIVE_FAKE_CUDA, 1) == 0 &&
                                      ::setenv("ZARRIVE_LIBCUFILE", ZARRIVE_FAKE_CUFILE, 1) == 0 &&
                                      ::setenv("ZARRIVE_LIBNVCOMP", ZARRIVE_FAKE_NVCOMP, 1) == 0;
+// Any file will do for the fake driver: it has the kernels itself, also where nvcc was not found.
+[[maybe_unused]] const bool kernels_chosen = ::setenv("ZARRIVE_GPU_KERNELS", ZARRIVE_FAKE_CUDA, 1) == 0;
 
 }  // namespace
 

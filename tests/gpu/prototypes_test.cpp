@@ -21,7 +21,9 @@ TEST(CudaPrototypes, ConstantsAreTheVendors) {
   EXPECT_EQ(cuda_out_of_memory, CUDA_ERROR_OUT_OF_MEMORY);
   EXPECT_EQ(cuda_stub_library, CUDA_ERROR_STUB_LIBRARY);
   EXPECT_EQ(cuda_no_device, CUDA_ERROR_NO_DEVICE);
+  EXPECT_EQ(cuda_not_found, CUDA_ERROR_NOT_FOUND);
   EXPECT_EQ(cuda_not_ready, CUDA_ERROR_NOT_READY);
+  EXPECT_EQ(cuda_no_binary_for_gpu, CUDA_ERROR_NO_BINARY_FOR_GPU);
   EXPECT_EQ(cuda_attribute_multiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
   EXPECT_EQ(cuda_attribute_compute_major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
   EXPECT_EQ(cuda_attribute_compute_minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
