@@ -27,7 +27,8 @@ struct Result {
 };
 
 constexpr int device_pointer_range = 5014, invalid_file_type = 5018, direct_io_not_set = 5020,
-              invalid_value = 5022, already_open = 5026, handle_not_registered = 5027, invalid_context = 5047;
+              invalid_value = 5022, handle_not_registered = 5027, invalid_context = 5047;
+[[maybe_unused]] constexpr int already_open = 5026;  // not in the old one
 
 struct Descriptor {
   int type;
