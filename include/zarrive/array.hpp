@@ -18,6 +18,7 @@
 #include "zarrive/codec_chain.hpp"
 #include "zarrive/context.hpp"
 #include "zarrive/export.hpp"
+#include "zarrive/gpu.hpp"
 #include "zarrive/memory.hpp"
 #include "zarrive/metadata.hpp"
 #include "zarrive/open_store.hpp"
@@ -37,6 +38,15 @@ struct ReadOptions {
   // Ranges of one value that lie this close together are read as one, up to so many bytes. Absent: what suits the store, and 16 MiB.
   std::optional<std::uint64_t> coalesce_gap = {};
   std::optional<std::uint64_t> coalesce_limit = {};
+  // Of reads into device memory: a CUstream (cudaStream_t) of that device. What is put into it after the read sees the result, and the read
+  // comes after what was put into it before; the call may return earlier than that, unless chunks were decoded on the device, whose statuses
+  // have to be looked at. Null: the result is there when the call returns, and
+  // nobody else may use the destination meanwhile. (The default stream has the handle CU_STREAM_LEGACY, 0x1.)
+  void* stream = nullptr;
+  gpu::DeviceDecode device_decode = gpu::DeviceDecode::automatic;
+  std::uint64_t max_device_bytes =
+      512u << 20;  // of the same: bound on device memory for chunks that are decoded there
+  gpu::ReadReport* device_report = nullptr;  // of the same: gets which ways the bytes took
 };
 
 struct WriteOptions {
@@ -47,6 +57,9 @@ struct WriteOptions {
       256u << 20;  // bound on decoded chunks held for partial writes, and on encoded bytes
   std::stop_token stop = {};
   ShardOrder shard_order = ShardOrder::c_order;  // of the inner chunks in a shard
+  // Of sources in device memory: a CUstream of that device; the elements are those after everything put into it so far. Null: the source
+  // is complete. The call returns when all is written, either way.
+  void* stream = nullptr;
 };
 
 // Elements of a C++ type with a shape; owns its memory, C order. What Array::read<T> gives.
@@ -103,6 +116,7 @@ class ZARRIVE_API Array {
   void set_attributes(JsonObject attributes);  // replaces them, and writes the metadata
 
   // --- reading: selections of any kind into new memory, or the caller's ---
+  // With a prototype of device memory, cuda(0), the result is there; see ReadOptions::stream.
   NDArray read(const Selection& selection = {}, const ReadOptions& options = {}) const;
   // As T; Error(invalid_argument) when the array has another type and options.convert is not set.
   template <class T>

@@ -85,11 +85,17 @@ class ZARRIVE_API ByteOutput {
   bool fixed_ = false;
 };
 
+struct DeviceSteps;
+
 class ZARRIVE_API Codec : public std::enable_shared_from_this<Codec> {
  public:
   virtual ~Codec() = default;
   virtual CodecKind kind() const noexcept = 0;
   virtual CodecCapabilities capabilities() const noexcept { return {}; }
+  // Of a bound codec: adds what a GPU has to do to undo it to the steps of its chain (src/codec/device_steps.hpp; codecs are asked from the
+  // last one on). `spec` is what the codec decodes to; of bytes-to-bytes codecs, the array that became their bytes. False: the host decodes such
+  // chunks. Default.
+  virtual bool add_device_steps(const ArraySpec& spec, DeviceSteps& steps) const;
 
   // As the metadata names it (spelling kept). Set by the registry.
   const CodecSpec& spec() const noexcept { return spec_; }

@@ -26,6 +26,7 @@ class ZARRIVE_API BoundChain {
   // True when the encoded bytes are the dense decoded chunk, needing at most finish_in_place: a store may read straight into the destination.
   bool is_memory_layout() const noexcept { return memory_layout_; }
   void finish_in_place(const ArrayView& decoded) const;
+  bool finishes_in_place() const;  // false when that has nothing to do
 
   // Decodes a whole chunk into `destination` (the chunk's shape and type, any strides, host memory).
   // Error(corrupt_chunk) when the bytes are not exactly such a chunk.
@@ -33,6 +34,7 @@ class ZARRIVE_API BoundChain {
   Buffer encode(const ArrayView& chunk, const Context& context) const;
 
   // Puts what `part` wants of a whole encoded chunk into `output`, converting when that has another type.
+  // An output in device memory belongs to a read into it (context.device_read), which goes on with the stream.
   void decode_part(const Buffer& encoded, const ChunkPart& part, const ArrayView& output,
                    const Context& context) const;
   // Decodes part of a chunk from part of its bytes; nullptr when the codecs cannot, or reading all of it is as good. This chain, and the
@@ -44,6 +46,12 @@ class ZARRIVE_API BoundChain {
   const ArraySpec& encoded_array() const noexcept { return encoded_array_; }
   const std::shared_ptr<const ArrayToBytesCodec>& bytes_codec() const noexcept { return bytes_codec_; }
   bool has_byte_codecs() const noexcept { return !byte_codecs_.empty(); }
+  // What a GPU has to do to decode a chunk, and the part and output as the dense array behind these steps has them; false when the host has to.
+  // (src/codec/device_steps.hpp)
+  bool device_steps(DeviceSteps& steps, ChunkPart& part, ArrayView& output) const;
+  // The bytes of a value with the checksums around them compared and taken off.
+  std::span<const std::byte> without_checksums(std::span<const std::byte> encoded,
+                                               const Context& context) const;
   // Of a shard: the shape of its inner chunks, as dimensions of this chunk; nullopt when it has none.
   std::optional<Shape> inner_chunk_shape() const;
 
@@ -53,6 +61,7 @@ class ZARRIVE_API BoundChain {
   std::uint64_t decoded_limit(std::uint64_t encoded_size) const;
   // The part and the output as the array-to-bytes codec sees them; false when array codecs do more than rename dimensions.
   bool seen_by_bytes_codec(PartialRequest& request) const;
+  bool decode_shard_part(const Buffer& encoded, PartialRequest request, const Context& context) const;
   void decode_array(std::span<const std::byte> encoded, const ArrayView& target,
                     const Context& context) const;
   void decode_rows(std::span<const std::byte> encoded, const ArrayView& target, const Context& context) const;

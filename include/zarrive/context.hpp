@@ -22,6 +22,8 @@
 
 namespace zarrive {
 
+class DeviceRead;
+
 // In which order the inner chunks of a shard that is written lie. Readers take any.
 enum class ShardOrder : std::uint8_t { c_order, morton };
 
@@ -46,6 +48,8 @@ struct ZARRIVE_API Context {
   bool verify_checksums = true;     // false: parts of checksummed values may be read without the rest
   bool write_empty_chunks = false;  // inner chunks of nothing but fill are stored too
   ShardOrder shard_order = ShardOrder::c_order;
+  // Of an array's read into device memory: what takes the decoded parts to their places there. Set by Array.
+  DeviceRead* device_read = nullptr;
 };
 
 // A context for a key. Read-only; the contexts outlive the call they are given to.

@@ -1,4 +1,5 @@
-// DLPack exchange (https://dmlc.github.io/dlpack, ABI 0.8 DLManagedTensor) for host memory.
+// DLPack exchange (https://dmlc.github.io/dlpack, ABI 0.8 DLManagedTensor) for host, pinned and CUDA memory. Of device memory the two sides
+// agree themselves on a stream: what is exported is there when the read's stream has passed.
 #pragma once
 
 #include <cstdint>
@@ -36,8 +37,8 @@ struct ManagedTensor {
 // code, Error(invalid_argument) for strides that are no multiple of the item size.
 ZARRIVE_API ManagedTensor* to_dlpack(const NDArray& array);
 
-// Takes the tensor over (its deleter runs when the last reference goes). Host and pinned memory only for now. When this throws,
-// the tensor is still the caller's. Errors: unsupported for other devices, unsupported_data_type, invalid_argument or resource_limit
+// Takes the tensor over (its deleter runs when the last reference goes). When this throws,
+// the tensor is still the caller's. Errors: unsupported for other kinds of device, unsupported_data_type, invalid_argument or resource_limit
 // for a tensor that cannot be (negative ndim or extents, null data, strides out of the address space).
 ZARRIVE_API NDArray from_dlpack(ManagedTensor* tensor);
 

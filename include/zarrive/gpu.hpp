@@ -29,6 +29,27 @@ struct DeviceInfo {
   std::uint64_t memory_bytes = 0;
 };
 
+// Where compressed chunks of a read into device memory are decoded.
+enum class DeviceDecode : std::uint8_t {
+  automatic,  // on the device what it decodes faster: many streams, none of them long; the host does the rest
+  always,     // on the device whatever it has a decoder for
+  never       // by the host: for data of unknown origin, whose streams no decoder of a vendor's should see
+};
+
+// Which ways the bytes of a read took to device memory. See ReadOptions::device_report.
+struct ZARRIVE_API ReadReport {
+  std::uint64_t direct =
+      0;  // that cuFile read to their place; no stream waits for that, so only of reads without one
+  std::uint64_t copied =
+      0;  // that the store's values held as they are: from pinned memory, with no copy on the host
+  std::uint64_t device_decoded = 0;  // that the device decoded, from chunks that crossed compressed
+  std::uint64_t host_decoded = 0;    // that the host decoded into pinned memory
+  std::uint64_t filled = 0;          // of chunks that are not stored
+  std::uint64_t total() const noexcept { return direct + copied + device_decoded + host_decoded + filled; }
+  std::string to_string()
+      const;  // "12288 bytes: 0 direct, 4096 as stored, 0 decoded on the device, 8192 on the host, 0 filled"
+};
+
 struct SystemInfo {
   LibraryInfo driver = {};  // libcuda
   LibraryInfo cufile = {};  // libcufile

@@ -2,6 +2,7 @@
 
 #include <mutex>
 
+#include "array/device_stream.hpp"
 #include "array/nodes.hpp"
 #include "array/resolve.hpp"
 #include "array/transfer.hpp"
@@ -115,6 +116,18 @@ void Array::write_value(const Selection& selection, const Json& value, const Wri
 
 // --- whole chunks ---
 
+namespace {
+
+NDArray to_device_memory(const NDArray& array, const Prototype& prototype, void* callers_stream) {
+  NDArray copy = NDArray::allocate(array.type(), array.shape(), prototype);
+  DeviceStream stream(prototype.space, callers_stream);
+  gpu::copy_to_device(stream.device(), copy.view(), array.view(), stream.handle());
+  stream.synchronize();
+  return copy;
+}
+
+}  // namespace
+
 void Array::check_chunk_index(std::span<const std::uint64_t> index) const {
   const Shape grid = grid_shape();
   bool inside = index.size() == grid.size();
@@ -145,6 +158,11 @@ Context Array::chunk_context(std::span<const std::uint64_t> index) const {
 NDArray Array::read_chunk(std::span<const std::uint64_t> index, const ReadOptions& options) const {
   const Context context = chunk_context(index);
   return with_place({store_->name(), path_, *context.key}, [&] {
+    if (const Prototype wanted = options.prototype.value_or(Prototype{}); !wanted.space.host_accessible()) {
+      ReadOptions to_pinned = options;
+      to_pinned.prototype = pinned();
+      return to_device_memory(read_chunk(index, to_pinned), wanted, options.stream);
+    }
     NDArray chunk = NDArray::allocate(metadata_->data_type, *context.chunk_shape,
                                       options.prototype.value_or(Prototype{}));
     const auto chain = codec_chain().bind(*context.chunk_shape);

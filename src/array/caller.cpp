@@ -25,6 +25,14 @@ Caller::Caller(const ArrayMetadata& metadata, const Selection& selection, const 
   }
 }
 
+Caller Caller::over(const ArrayView& block) const {
+  Caller out = *this;
+  const DataType type = view_.type;
+  out.view_ = block;
+  out.view_.type = type;
+  return out;
+}
+
 // As one run of bytes where the caller's memory has the field so, else element by element of its subarray.
 void Caller::add_field(const StructField& field, const ArrayView& memory) {
   const std::size_t ndim = field.shape.size();

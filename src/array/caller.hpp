@@ -23,6 +23,9 @@ class Caller {
 
   // The memory with a dimension for each of the array (integers: extent 1), which parts refer to. Of points: the result's dimensions.
   const ArrayView& view() const noexcept { return view_; }
+  // The same elements in another memory, dense: `block` has the view's dimensions. Not for fields that are subarrays.
+  Caller over(const ArrayView& block) const;
+
   // Its elements are the array's own, as they are: chunks may be decoded there and encoded from there.
   bool same_elements() const noexcept { return parts_.empty() && !converts_; }
   // Its elements leave nothing of the array's elements untouched: what they cover need not be read before it is written.

@@ -3,9 +3,11 @@
 
 #include "array/caller.hpp"
 #include "array/pieces.hpp"
+#include "array/read.hpp"
 #include "array/resolve.hpp"
 #include "array/rounds.hpp"
 #include "array/transfer.hpp"
+#include "codec/device_read.hpp"
 
 namespace zarrive {
 namespace {
@@ -13,11 +15,12 @@ namespace {
 class Reader {
  public:
   Reader(const ArrayParts& array, const ResolvedSelection& selection, Caller caller,
-         const ReadOptions& options)
+         const ReadOptions& options, DeviceRead* device)
       : array_(array),
         metadata_(*array.metadata),
         caller_(std::move(caller)),
         options_(options),
+        device_(device),
         pieces_(array.metadata, selection) {
     annotates_ = array.store->capabilities().annotates;
   }
@@ -31,8 +34,25 @@ class Reader {
   }
 
  private:
-  // Chunks of a batch. What a shard keeps while it is read grows with its inner chunks.
+  // Chunks of a batch. What a shard keeps while it is read grows with its inner chunks. Parts for a device are put together in memory of ours.
   std::uint64_t batch_size(std::uint64_t first) const {
+    if (device_) return batch_of_bytes(first);
+    return batch_of_chunks(first);
+  }
+
+  std::uint64_t batch_of_bytes(std::uint64_t first) const {
+    const std::uint64_t most = batch_of_chunks(first);
+    Piece piece;
+    std::uint64_t bytes = 0, count = 0;
+    for (; count < most && first + count < pieces_.size(); ++count) {
+      pieces_.at(first + count, piece);
+      bytes = add(bytes, multiply(piece.part.size(), metadata_.data_type.item_size(), "a part"), "a batch");
+      if (bytes > options_.max_bytes_in_flight && count > 0) break;
+    }
+    return count;
+  }
+
+  std::uint64_t batch_of_chunks(std::uint64_t first) const {
     Piece piece;
     pieces_.at(first, piece);
     const auto inner = array_.chain->bind(piece.chunk_shape)->inner_chunk_shape();
@@ -84,9 +104,11 @@ class Reader {
 
   // Encoded bytes that are the chunk itself may go straight to their place.
   void add_destination(const Piece& piece, const BoundChain& chain, Context& context) const {
-    context.prototype = options_.prototype.value_or(Prototype{});
+    context.prototype = device_ ? device_->encoded_memory() : options_.prototype.value_or(Prototype{});
+    context.device_read = device_;
     context.expected_size = chain.encoded_size();
     if (!piece.whole || !caller_.same_elements() || !chain.is_memory_layout()) return;
+    if (device_ && (!device_->direct() || chain.finishes_in_place())) return;
     context.destination = piece.part.of_output(caller_.view());
   }
 
@@ -143,7 +165,9 @@ class Reader {
              const GetResult& result) const {
     Piece piece;
     pieces_.at(i, piece);
-    if (result.placed) {
+    if (result.placed && device_) {
+      device_->count_direct(piece.part.size() * metadata_.data_type.item_size());
+    } else if (result.placed) {
       chain.finish_in_place(piece.part.of_output(caller_.view()));
     } else if (caller_.whole_elements()) {
       chain.decode_part(result.value(), piece.part, caller_.view(), context);
@@ -157,25 +181,34 @@ class Reader {
   void place_fill(std::uint64_t i) const {
     Piece piece;
     pieces_.at(i, piece);
-    caller_.fill(piece.part, metadata_.fill_value);
+    if (device_) device_->fill(piece.part, caller_.view(), metadata_.fill_value);
+    else caller_.fill(piece.part, metadata_.fill_value);
   }
 
   const ArrayParts array_;
   const ArrayMetadata& metadata_;
   const Caller caller_;
   const ReadOptions& options_;
+  DeviceRead* const device_;  // null: the caller's memory is the host's
   const Pieces pieces_;
   bool annotates_ = false;
 };
 
 }  // namespace
 
+void read_pieces(const ArrayParts& array, const ResolvedSelection& selection, Caller caller,
+                 const ReadOptions& options, DeviceRead* device) {
+  Reader(array, selection, std::move(caller), options, device).run();
+}
+
 void run_read(const ArrayParts& array, const Selection& selection, const ArrayView& destination,
               const ReadOptions& options) {
   const ResolvedSelection resolved = resolve(selection, *array.metadata);
   check_transfer({Transfer::read, destination, options.convert}, selection, resolved, *array.metadata);
+  if (!destination.space.host_accessible())
+    return read_to_device(array, selection, resolved, destination, options);
   if (resolved.empty()) return;
-  Reader(array, resolved, Caller(*array.metadata, selection, resolved, destination), options).run();
+  read_pieces(array, resolved, Caller(*array.metadata, selection, resolved, destination), options, nullptr);
 }
 
 }  // namespace zarrive

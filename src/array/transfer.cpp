@@ -13,10 +13,9 @@ void check_transfer(const Transfer& transfer, const Selection& selection, const 
     throw Error(ErrorCode::invalid_argument, what + " has shape " + to_string(view.shape) +
                                                  ", the selection '" + selection.to_string() + "' has " +
                                                  to_string(resolved.result_shape()));
-  if (!view.space.host_accessible())
-    throw Error(ErrorCode::unsupported, std::string(reading ? "reading into " : "writing from ") +
-                                            view.space.name() +
-                                            ": arrays are not read into GPU memory or written from it yet");
+  if (!view.space.host_accessible() && (view.type.is_variable() || metadata.data_type.is_variable()))
+    throw Error(ErrorCode::unsupported, what + " is in " + view.space.name() + "; elements of type " +
+                                            metadata.data_type.name() + " live in host memory only");
   const DataType selected = selected_type(selection, metadata.data_type);
   if (view.type == selected) return;
   const std::string types = what + " has data type " + view.type.name() + ", " +

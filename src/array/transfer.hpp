@@ -30,7 +30,7 @@ struct Transfer {
   const ArrayView& view;
   bool convert;
 };
-// Error unless the view has the selection's shape, memory that the host reaches, and the array's type or one that it may be converted to.
+// Error unless the view has the selection's shape, memory that its elements can live in, and the array's type or one that it may be converted to.
 void check_transfer(const Transfer& transfer, const Selection& selection, const ResolvedSelection& resolved,
                     const ArrayMetadata& metadata);
 

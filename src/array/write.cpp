@@ -1,8 +1,11 @@
 // The way of a write: pieces; chunks that are written in part are read first, in one batch; then all are encoded and set in one batch.
 #include <algorithm>
+#include <memory>
+#include <optional>
 
 #include "array/caller.hpp"
 #include "array/chunk_locks.hpp"
+#include "array/device_stream.hpp"
 #include "array/pieces.hpp"
 #include "array/resolve.hpp"
 #include "array/rounds.hpp"
@@ -13,12 +16,14 @@ namespace {
 
 class Writer {
  public:
+  // `device`: the source is device memory, its parts are brought to pinned memory in this stream. Null: it is the host's.
   Writer(const ArrayParts& array, const ResolvedSelection& selection, Caller source,
-         const WriteOptions& options)
+         const WriteOptions& options, DeviceStream* device)
       : array_(array),
         metadata_(*array.metadata),
         source_(std::move(source)),
         options_(options),
+        device_(device),
         pieces_(array.metadata, selection) {
     annotates_ = array.store->capabilities().annotates;
     // A v2 null fill reads as zeros here but as anything elsewhere: such chunks are always stored.
@@ -38,7 +43,34 @@ class Writer {
     bool partial = false;
     std::optional<Buffer> merged = {};  // of partial ones: the new encoded chunk; nothing when it is all fill
     NDArray converted = {};             // of partial ones: our part in the array's type, when that is another
+    // Of a source in device memory: our part in pinned memory, there when `arrived` is.
+    NDArray block = {};
+    std::unique_ptr<gpu::Event> arrived = {};
   };
+
+  // Where the elements of a piece are, and which of them.
+  struct Source {
+    Caller caller;
+    ChunkPart part;
+  };
+  Source source(const Work& item, const Piece& piece) const {
+    if (!item.arrived) return {source_, piece.part};
+    item.arrived->wait();
+    return {source_.over(item.block.view()), piece.part.to_own_output()};
+  }
+
+  // Begins to bring the parts of a source in device memory here; those of later pieces come while earlier ones are encoded.
+  void bring(std::vector<Work>& work) const {
+    Piece piece;
+    for (Work& item : work) {
+      pieces_.at(item.piece, piece);
+      item.block = NDArray::allocate(source_.view().type, piece.part.extents(), pinned());
+      gpu::copy_to_host(device_->device(), item.block.view(), piece.part.of_output(source_.view()),
+                        device_->handle());
+      item.arrived = std::make_unique<gpu::Event>(device_->device());
+      item.arrived->record(device_->handle());
+    }
+  }
 
   // As many pieces as fit the bounds; returns their number.
   std::uint64_t run_window(std::uint64_t first) {
@@ -50,6 +82,10 @@ class Writer {
       const bool partial = !piece.covers || !source_.whole_elements();
       if (partial) {
         held = add(held, decoded_size(piece), "a partial write");
+        if (held > options_.max_bytes_in_flight && !work.empty()) break;
+      }
+      if (device_) {
+        held = add(held, multiply(piece.part.size(), source_.view().type.item_size(), "a part"), "a write");
         if (held > options_.max_bytes_in_flight && !work.empty()) break;
       }
       Work item;
@@ -70,6 +106,12 @@ class Writer {
     keys.reserve(work.size());
     for (const Work& item : work) keys.push_back(item.key);
     const ChunkLocks::Held locks = ChunkLocks::global().acquire(*array_.store, keys);
+    // Also when a step fails: the stream may still be writing to the blocks.
+    const auto wait = [](DeviceStream* stream) {
+      stream->device().driver().stream_synchronize(stream->handle());
+    };
+    const std::unique_ptr<DeviceStream, decltype(wait)> passed(device_, wait);
+    if (device_) bring(work);
     read_partial(work);
     write_all(work);
     return work.size();
@@ -131,12 +173,13 @@ class Writer {
     pieces_.at(item.piece, piece);
     const BoundChain& chain = *item.chain;
     if (!source_.whole_elements()) return nullptr;  // the elements' other fields are needed
+    const Source from = source(item, piece);
     if (source_.same_elements())
-      return chain.encode_partial({piece.part, source_.view(), std::move(memo)}, item.context);
+      return chain.encode_partial({from.part, from.caller.view(), std::move(memo)}, item.context);
     item.converted = scratch_array(metadata_.data_type, piece.part.extents());
-    const ChunkPart own = piece.part.to_own_output();
-    auto encode = chain.encode_partial({own, item.converted.view(), std::move(memo)}, item.context);
-    if (encode) source_.scatter(piece.part.from_own_output(), item.converted.view());
+    auto encode = chain.encode_partial({from.part.to_own_output(), item.converted.view(), std::move(memo)},
+                                       item.context);
+    if (encode) from.caller.scatter(from.part.from_own_output(), item.converted.view());
     return encode;
   }
 
@@ -152,7 +195,8 @@ class Writer {
     } else {
       fill(chunk.view(), metadata_.fill_value);
     }
-    source_.scatter(piece.part, chunk.view());
+    const Source from = source(item, piece);
+    from.caller.scatter(from.part, chunk.view());
     if (may_elide_ && all_equal(chunk.view(), metadata_.fill_value)) return std::nullopt;
     return chain.encode(chunk.view(), item.context);
   }
@@ -162,14 +206,15 @@ class Writer {
     Piece piece;
     pieces_.at(item.piece, piece);
     const BoundChain& chain = *item.chain;
+    const Source from = source(item, piece);
     if (piece.whole && source_.same_elements()) {
-      const ArrayView part = piece.part.of_output(source_.view());
+      const ArrayView part = from.part.of_output(from.caller.view());
       if (may_elide_ && all_equal(part, metadata_.fill_value)) return std::nullopt;
       return chain.encode(part, item.context);
     }
     NDArray chunk = scratch_array(metadata_.data_type, piece.chunk_shape);
     if (!piece.whole) fill(chunk.view(), metadata_.fill_value);  // also past the array's end
-    source_.scatter(piece.part, chunk.view());
+    from.caller.scatter(from.part, chunk.view());
     if (may_elide_ && all_equal(chunk.view(), metadata_.fill_value)) return std::nullopt;
     return chain.encode(chunk.view(), item.context);
   }
@@ -178,10 +223,24 @@ class Writer {
   const ArrayMetadata& metadata_;
   const Caller source_;
   const WriteOptions& options_;
+  DeviceStream* const device_;
   const Pieces pieces_;
   bool annotates_ = false;
   bool may_elide_ = false;
 };
+
+// Device memory is brought to pinned memory part by part where the selection is made of ranges, else all of it at once.
+void write_from_device(const ArrayParts& array, const Selection& selection, const ResolvedSelection& resolved,
+                       const ArrayView& source, const WriteOptions& options) {
+  DeviceStream stream(source.space, options.stream);
+  if (goes_chunk_by_chunk(selection, resolved, source, *array.metadata))
+    return Writer(array, resolved, Caller(*array.metadata, selection, resolved, source), options, &stream)
+        .run();
+  const NDArray block = NDArray::allocate(source.type, source.shape, pinned());
+  gpu::copy_to_host(stream.device(), block.view(), source, stream.handle());
+  stream.synchronize();
+  Writer(array, resolved, Caller(*array.metadata, selection, resolved, block.view()), options, nullptr).run();
+}
 
 }  // namespace
 
@@ -190,7 +249,8 @@ void run_write(const ArrayParts& array, const Selection& selection, const ArrayV
   const ResolvedSelection resolved = resolve(selection, *array.metadata);
   check_transfer({Transfer::write, source, options.convert}, selection, resolved, *array.metadata);
   if (resolved.empty()) return;
-  Writer(array, resolved, Caller(*array.metadata, selection, resolved, source), options).run();
+  if (!source.space.host_accessible()) return write_from_device(array, selection, resolved, source, options);
+  Writer(array, resolved, Caller(*array.metadata, selection, resolved, source), options, nullptr).run();
 }
 
 }  // namespace zarrive

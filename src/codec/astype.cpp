@@ -33,6 +33,11 @@ class AsTypeCodec final : public TypedFilter {
   void decode_as(const ArrayView& encoded, const ArrayView& decoded) const override {
     cast_elements(encoded, decoded);
   }
+  bool add_device_steps_as(gpu::kernels::NumberType encoded, gpu::kernels::NumberType decoded,
+                           DeviceSteps& steps) const override {
+    if (encoded != decoded) steps.operations.push_back(device_convert(encoded, decoded));
+    return true;
+  }
 };
 
 }  // namespace

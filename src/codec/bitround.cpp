@@ -10,6 +10,7 @@
 
 #include "codec/array_codecs.hpp"
 #include "codec/configuration.hpp"
+#include "codec/device_steps.hpp"
 #include "codec/rows.hpp"
 
 namespace zarrive {
@@ -92,6 +93,10 @@ class BitRoundCodec final : public ArrayToArrayCodec {
                 "integers of 8 bits and more, float16, bfloat16, float32, float64, complex and datetimes");
     return ArrayToArrayCodec::bind(decoded);
   }
+
+  bool add_device_steps(const ArraySpec&, DeviceSteps&) const override {
+    return true;
+  }  // decoded elements are as stored
 
   ArraySpec encoded_spec(const ArraySpec& decoded) const override {
     ArraySpec encoded = decoded;

@@ -13,6 +13,7 @@
 #include "codec/blosc_frame.hpp"
 #include "codec/blosc_ranges.hpp"
 #include "codec/byte_codecs.hpp"
+#include "codec/device_steps.hpp"
 
 namespace zarrive {
 namespace {
@@ -81,6 +82,11 @@ class Blosc final : public BytesToBytesCodec {
     const BloscHeader header = checked_header(encoded, decoded.expected_size());
     decode_blosc(header, encoded, decoded.reserve(header.decoded_size));
     decoded.finish(header.decoded_size);
+  }
+
+  bool add_device_steps(const ArraySpec&, DeviceSteps& steps) const override {
+    steps.container = DeviceContainer::blosc;
+    return true;
   }
 
   bool can_decode_ranges(const Context&) const override { return true; }

@@ -13,6 +13,8 @@
 #include "codec/array_codecs.hpp"
 #include "codec/configuration.hpp"
 #include "codec/dense_part.hpp"
+#include "codec/device_operations.hpp"
+#include "codec/device_steps.hpp"
 #include "codec/rows.hpp"
 
 namespace zarrive {
@@ -152,6 +154,15 @@ class BytesCodec final : public ArrayToBytesCodec {
 
   void finish_in_place(const ArrayView& decoded) const override {
     fix_elements(decoded, plan_for(decoded.type)->decode);
+  }
+
+  bool add_device_steps(const ArraySpec& spec, DeviceSteps& steps) const override {
+    std::optional<ByteOrder> order;  // v2: the type's own
+    if (order_ != Order::by_type) order = order_ == Order::big ? ByteOrder::big : ByteOrder::little;
+    auto fixes = device_fixes(spec.type, order);
+    if (!fixes) return false;
+    steps.operations = std::move(*fixes);
+    return true;
   }
 
   std::unique_ptr<PartialDecode> decode_partial(PartialRequest request, const ArraySpec& spec,

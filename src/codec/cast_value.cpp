@@ -12,6 +12,8 @@
 
 #include "codec/array_codecs.hpp"
 #include "codec/configuration.hpp"
+#include "codec/device_operations.hpp"
+#include "codec/device_steps.hpp"
 #include "codec/numbers.hpp"
 #include "codec/real_cast.hpp"
 #include "codec/rows.hpp"
@@ -108,6 +110,16 @@ class CastValueCodec final : public ArrayToArrayCodec {
         std::make_shared<const Direction>(target_, decoded.type, rounding_, out_of_range_,
                                           scalar_map(decode_map_, target_, decoded.type, "decode"));
     return bound;
+  }
+
+  bool add_device_steps(const ArraySpec& decoded, DeviceSteps& steps) const override {
+    const auto from = device_number_type(target_);
+    const auto to = device_number_type(decoded.type);
+    if (!from || !to || !decode_map_.is_null()) return false;
+    // The kernel's enumerations are in the order of ours.
+    steps.operations.push_back(device_cast_value(*from, *to, static_cast<gpu::kernels::Rounding>(rounding_),
+                                                 static_cast<gpu::kernels::OutOfRange>(out_of_range_)));
+    return true;
   }
 
   ArraySpec encoded_spec(const ArraySpec& decoded) const override {

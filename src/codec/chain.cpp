@@ -48,6 +48,8 @@ void BoundChain::check_encoded_size(std::uint64_t size) const {
 
 void BoundChain::finish_in_place(const ArrayView& decoded) const { bytes_codec_->finish_in_place(decoded); }
 
+bool BoundChain::finishes_in_place() const { return bytes_codec_->finishes_in_place(encoded_array_); }
+
 // Narrows `bytes` to what codec i decodes them to, when that is a part of them.
 bool BoundChain::decode_to_view(std::span<const std::byte>& bytes, std::size_t i,
                                 const Context& context) const {
@@ -81,8 +83,7 @@ void BoundChain::decode_rows(std::span<const std::byte> encoded, const ArrayView
   const std::size_t count = byte_codecs_.size();
   Buffer kept = decode_bytes(encoded, std::min<std::size_t>(count, 1), count, context);
   std::function<void(const ArrayView&)> finish;
-  if (bytes_codec_->finishes_in_place(encoded_array_))
-    finish = [this](const ArrayView& part) { bytes_codec_->finish_in_place(part); };
+  if (finishes_in_place()) finish = [this](const ArrayView& part) { bytes_codec_->finish_in_place(part); };
   ByteSink sink(target, std::move(finish));
   if (count == 0 || !byte_codecs_[0]->decode_in_order(encoded, sink, context)) {
     Buffer dense = decode_bytes(encoded, 0, std::min<std::size_t>(count, 1), context);

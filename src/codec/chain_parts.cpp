@@ -1,6 +1,8 @@
 // Parts of chunks through a codec chain.
 #include <utility>
 
+#include "codec/device_read.hpp"
+#include "codec/device_steps.hpp"
 #include "codec/partial.hpp"
 #include "memory/scratch.hpp"
 #include "zarrive/codec_chain.hpp"
@@ -47,6 +49,34 @@ class ThroughBytesCodec final : public PartialDecode {
   std::unique_ptr<PartialDecode> ranges_;
 };
 
+// A part for device memory that is decoded into pinned memory, and goes on from there.
+class ThroughPinnedBlock final : public PartialDecode {
+ public:
+  ThroughPinnedBlock(DeviceRead& read, PartialRequest request, const DataType& type)
+      : read_(read), request_(std::move(request)), block_(read.block(type, request_.part.extents())) {}
+  // False when the chain cannot decode it in parts.
+  bool begin(const BoundChain& chain, const Context& context) {
+    decode_ = chain.decode_partial({request_.part.to_own_output(), block_.view(), std::move(request_.memo)},
+                                   context);
+    return decode_ != nullptr;
+  }
+  std::vector<WantedBytes> wanted() override {
+    std::vector<WantedBytes> out = decode_->wanted();
+    if (out.empty()) read_.place_block(block_, request_.part, request_.output);
+    return out;
+  }
+  void receive(std::size_t i, const Buffer& bytes, std::optional<std::uint64_t> value_size) override {
+    decode_->receive(i, bytes, value_size);
+  }
+  std::shared_ptr<const PartialMemo> memo() const override { return decode_->memo(); }
+
+ private:
+  DeviceRead& read_;
+  PartialRequest request_;
+  const NDArray block_;
+  std::unique_ptr<PartialDecode> decode_;
+};
+
 // When more than this share of a chunk is wanted, all of it is read: ranges cost more than the rest of the bytes.
 bool wants_most(const ChunkPart& part, const ArraySpec& chunk) { return part.size() > chunk.size() / 2; }
 
@@ -60,6 +90,38 @@ bool BoundChain::seen_by_bytes_codec(PartialRequest& request) const {
     request.part = request.part.transposed(*order);
   }
   return true;
+}
+
+bool BoundChain::device_steps(DeviceSteps& steps, ChunkPart& part, ArrayView& output) const {
+  if (encoded_array_.type.is_variable()) return false;
+  for (std::size_t i = byte_codecs_.size(); i-- > 0;)
+    if (steps.container != DeviceContainer::plain ||
+        !byte_codecs_[i]->add_device_steps(encoded_array_, steps))
+      return false;
+  if (!bytes_codec_->add_device_steps(encoded_array_, steps)) return false;
+  bool renamed = false;
+  for (std::size_t k = array_codecs_.size(); k-- > 0;) {
+    if (array_codecs_[k]->transposition(array_specs_[k].shape.size())) {
+      renamed = true;
+      continue;
+    }
+    if (!array_codecs_[k]->add_device_steps(array_specs_[k], steps)) return false;
+    if (steps.delta && renamed) return false;  // sums are along another order than the stored one
+  }
+  for (std::size_t k = 0; k < array_codecs_.size(); ++k) {
+    const auto order = array_codecs_[k]->transposition(part.ndim());
+    if (!order) continue;
+    if (!part.is_points()) output = output.transposed(*order);
+    part = part.transposed(*order);
+  }
+  return true;
+}
+
+std::span<const std::byte> BoundChain::without_checksums(std::span<const std::byte> encoded,
+                                                         const Context& context) const {
+  for (std::size_t i = byte_codecs_.size(); i-- > 0;)
+    if (!decode_to_view(encoded, i, context)) break;
+  return encoded;
 }
 
 std::optional<Shape> BoundChain::inner_chunk_shape() const {
@@ -80,6 +142,12 @@ std::unique_ptr<PartialDecode> BoundChain::decode_partial(PartialRequest request
   if (!bytes_codec_->capabilities().partial_decode) return nullptr;
   const bool sharded = bytes_codec_->inner_chunk_shape().has_value();
   if (!sharded && wants_most(request.part, decoded_)) return nullptr;
+  if (!sharded && !request.output.space.host_accessible()) {
+    auto decode =
+        std::make_unique<ThroughPinnedBlock>(DeviceRead::of(context), std::move(request), decoded_.type);
+    if (!decode->begin(*this, context)) return nullptr;
+    return decode;
+  }
   for (std::size_t i = 0; i < byte_codecs_.size(); ++i)
     if (!byte_sizes_[i] || !byte_codecs_[i]->can_decode_ranges(context)) return nullptr;
   if (!seen_by_bytes_codec(request)) return nullptr;
@@ -97,21 +165,34 @@ std::unique_ptr<PartialEncode> BoundChain::encode_partial(PartialRequest request
   return bytes_codec_->encode_partial(std::move(request), encoded_array_, context);
 }
 
+// A shard inside a value that is there whole: it is decoded, but not all of its inner chunks. False when the chain has none that can be got at.
+bool BoundChain::decode_shard_part(const Buffer& encoded, PartialRequest request,
+                                   const Context& context) const {
+  if (!bytes_codec_->inner_chunk_shape() || !seen_by_bytes_codec(request)) return false;
+  std::span<const std::byte> bytes = encoded.host_span();
+  const Buffer kept = decode_bytes(bytes, 0, byte_codecs_.size(), context);
+  // Inner chunks may be used from their place in the value after this returns (device reads), and keep it alive.
+  const Buffer value = Buffer::share(std::make_shared<std::pair<Buffer, Buffer>>(encoded, kept), bytes.data(),
+                                     bytes.size(), kept.empty() ? encoded.space() : kept.space());
+  const auto decode = bytes_codec_->decode_partial(std::move(request), encoded_array_, context);
+  decode_from_memory(*decode, value, true);
+  return true;
+}
+
 void BoundChain::decode_part(const Buffer& encoded, const ChunkPart& part, const ArrayView& output,
                              const Context& context) const {
   check_encoded_size(encoded.size());
+  if (!output.space.host_accessible()) {
+    if (!decode_shard_part(encoded, {part, output, nullptr}, context))
+      DeviceRead::of(context).place(*this, encoded, part, output, context);
+    return;
+  }
   if (output.type == decoded_.type) {
     if (part.is_ranges() && part.covers(decoded_.shape))
       return decode(encoded, part.of_output_in_chunk_order(output), context);
-    PartialRequest request{part, output, nullptr};
+    const PartialRequest request{part, output, nullptr};
     if (auto decode = decode_partial(request, context)) return decode_from_memory(*decode, encoded, true);
-    // A shard inside a compressed value: that is decoded whole, but not all of its inner chunks.
-    if (bytes_codec_->inner_chunk_shape() && seen_by_bytes_codec(request)) {
-      std::span<const std::byte> bytes = encoded.host_span();
-      const Buffer kept = decode_bytes(bytes, 0, byte_codecs_.size(), context);
-      const auto decode = bytes_codec_->decode_partial(std::move(request), encoded_array_, context);
-      return decode_from_memory(*decode, Buffer::borrow(bytes), true);
-    }
+    if (decode_shard_part(encoded, request, context)) return;
   }
   NDArray chunk = scratch_array(decoded_.type, decoded_.shape);
   decode(encoded, chunk.view(), context);

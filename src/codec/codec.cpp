@@ -7,6 +7,8 @@
 
 namespace zarrive {
 
+bool Codec::add_device_steps(const ArraySpec&, DeviceSteps&) const { return false; }
+
 // --- defaults of the three kinds ---
 
 std::shared_ptr<const ArrayToArrayCodec> ArrayToArrayCodec::bind(const ArraySpec&) const {

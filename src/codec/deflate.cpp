@@ -13,6 +13,7 @@
 
 #include "codec/byte_codecs.hpp"
 #include "codec/decompressors.hpp"
+#include "codec/device_steps.hpp"
 
 namespace zarrive {
 namespace {
@@ -40,11 +41,14 @@ struct Wrapper {
   decltype(&libdeflate_gzip_compress_bound) bound;
   decltype(&libdeflate_gzip_decompress_ex) decompress;
   bool members;  // several may follow each other
+  DeviceContainer container;
 };
-constexpr Wrapper kGzip{"gzip", libdeflate_gzip_compress, libdeflate_gzip_compress_bound,
-                        libdeflate_gzip_decompress_ex, true};
-constexpr Wrapper kZlib{"zlib", libdeflate_zlib_compress, libdeflate_zlib_compress_bound,
-                        libdeflate_zlib_decompress_ex, false};
+constexpr Wrapper kGzip{
+    "gzip", libdeflate_gzip_compress, libdeflate_gzip_compress_bound, libdeflate_gzip_decompress_ex,
+    true,   DeviceContainer::gzip};
+constexpr Wrapper kZlib{
+    "zlib", libdeflate_zlib_compress, libdeflate_zlib_compress_bound, libdeflate_zlib_decompress_ex,
+    false,  DeviceContainer::zlib};
 
 class Deflate final : public BytesToBytesCodec {
  public:
@@ -76,6 +80,11 @@ class Deflate final : public BytesToBytesCodec {
       corrupt(std::to_string(rest.size()) + " bytes follow after the end of the " + wrapper_.name +
               " stream of " + std::to_string(encoded.size() - rest.size()) + " bytes");
     decoded.finish(size);
+  }
+
+  bool add_device_steps(const ArraySpec&, DeviceSteps& steps) const override {
+    steps.container = wrapper_.container;
+    return true;
   }
 
  private:

@@ -132,6 +132,16 @@ class DeltaCodec final : public TypedFilter {
     if (!memory.empty()) cast_elements(sum, decoded);
   }
 
+  // Sums of floats depend on the order, and those of an own work type are cast afterwards: both are left to the host.
+  bool add_device_steps_as(gpu::kernels::NumberType encoded, gpu::kernels::NumberType decoded,
+                           DeviceSteps& steps) const override {
+    if (gpu::kernels::is_float(decoded) || gpu::kernels::is_float(encoded) || steps.delta) return false;
+    if (encoded != decoded) steps.operations.push_back(device_convert(encoded, decoded));
+    steps.before_delta = std::exchange(steps.operations, {});
+    steps.delta = {gpu::kernels::size_of(decoded), decoded == gpu::kernels::NumberType::boolean};
+    return true;
+  }
+
  private:
   static void run_differences(const ArrayView& decoded, std::byte* to) {
     const std::uint64_t count = decoded.size();

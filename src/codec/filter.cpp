@@ -84,4 +84,17 @@ void TypedFilter::decode(const ArrayView& encoded, const ArrayView& decoded, con
   if (types.swapped) swap_elements(decoded);
 }
 
+bool TypedFilter::add_device_steps(const ArraySpec& decoded, DeviceSteps& steps) const {
+  const Types types = resolve(decoded.type);
+  if (types.swapped) return false;
+  const auto from = device_number_type(types.encoded);
+  const auto to = device_number_type(types.decoded);
+  return from && to && add_device_steps_as(*from, *to, steps);
+}
+
+bool TypedFilter::add_device_steps_as(gpu::kernels::NumberType, gpu::kernels::NumberType,
+                                      DeviceSteps&) const {
+  return false;
+}
+
 }  // namespace zarrive

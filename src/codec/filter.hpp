@@ -9,6 +9,8 @@
 #include <string_view>
 
 #include "codec/configuration.hpp"
+#include "codec/device_operations.hpp"
+#include "codec/device_steps.hpp"
 #include "zarrive/codec.hpp"
 
 namespace zarrive {
@@ -32,6 +34,7 @@ class TypedFilter : public ArrayToArrayCodec {
   ArraySpec encoded_spec(const ArraySpec& decoded) const override;
   void encode(const ArrayView& decoded, const ArrayView& encoded, const Context& context) const final;
   void decode(const ArrayView& encoded, const ArrayView& decoded, const Context& context) const final;
+  bool add_device_steps(const ArraySpec& decoded, DeviceSteps& steps) const final;
 
  protected:
   struct Types {
@@ -46,6 +49,9 @@ class TypedFilter : public ArrayToArrayCodec {
   // The work itself; the views have the resolved types, and the same shape.
   virtual void encode_as(const ArrayView& decoded, const ArrayView& encoded) const = 0;
   virtual void decode_as(const ArrayView& encoded, const ArrayView& decoded) const = 0;
+  // As Codec::add_device_steps, for numbers that kernels have. Default: false.
+  virtual bool add_device_steps_as(gpu::kernels::NumberType encoded, gpu::kernels::NumberType decoded,
+                                   DeviceSteps& steps) const;
 
  private:
   FilterTypes types_;

@@ -75,6 +75,12 @@ class FixedScaleOffsetCodec final : public TypedFilter {
     });
   }
 
+  bool add_device_steps_as(gpu::kernels::NumberType encoded, gpu::kernels::NumberType decoded,
+                           DeviceSteps& steps) const override {
+    steps.operations.push_back(device_fixed_scale_offset(encoded, decoded, scale_.value, offset_.value));
+    return true;
+  }
+
  private:
   void encode_block(const DataType& type, NumberBlock& block, std::size_t count) const noexcept {
     bool integers = type.is_integer();

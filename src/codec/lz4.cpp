@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include "codec/byte_codecs.hpp"
+#include "codec/device_steps.hpp"
 
 namespace zarrive {
 namespace {
@@ -60,6 +61,11 @@ class Lz4 final : public BytesToBytesCodec {
       corrupt("the lz4 block ends after " + std::to_string(result) + " of " + std::to_string(size) +
               " bytes");
     decoded.finish(size);
+  }
+
+  bool add_device_steps(const ArraySpec&, DeviceSteps& steps) const override {
+    steps.container = DeviceContainer::lz4;
+    return true;
   }
 
  private:

@@ -7,6 +7,8 @@
 
 #include "codec/array_codecs.hpp"
 #include "codec/configuration.hpp"
+#include "codec/device_operations.hpp"
+#include "codec/device_steps.hpp"
 #include "codec/rows.hpp"
 
 namespace zarrive {
@@ -113,6 +115,18 @@ class ScaleOffsetCodec final : public ArrayToArrayCodec {
       fail_codec(*this, ErrorCode::invalid_metadata,
                  "'scale' is 0, which cannot be decoded: expected another number");
     return bound;
+  }
+
+  bool add_device_steps(const ArraySpec& decoded, DeviceSteps& steps) const override {
+    const auto type = device_number_type(decoded.type);
+    if (!type || offset_.empty()) return false;
+    const auto bits = [](const std::vector<std::byte>& element) {
+      std::uint64_t value = 0;
+      std::memcpy(&value, element.data(), element.size());
+      return value;
+    };
+    steps.operations.push_back(device_scale_offset(*type, bits(scale_), bits(offset_)));
+    return true;
   }
 
   ArraySpec encoded_spec(const ArraySpec& decoded) const override {

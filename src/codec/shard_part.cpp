@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "codec/array_codecs.hpp"
+#include "codec/device_read.hpp"
 #include "codec/partial.hpp"
 #include "codec/sharding.hpp"
 #include "memory/scratch.hpp"
@@ -115,7 +116,8 @@ class ShardDecode final : public PartialDecode, private ShardAccess {
       Piece piece{p, this->piece(p, part), {}, {}, {}};
       piece.entry = codec_.entry(*index_, piece.number);
       if (piece.entry.is_empty()) {
-        fill_places(part, request_.output, spec_.fill);
+        if (request_.output.space.host_accessible()) fill_places(part, request_.output, spec_.fill);
+        else DeviceRead::of(context_).fill(part, request_.output, spec_.fill);
         continue;
       }
       if (piece.entry.nbytes >= kWorthAnotherRound) {
@@ -158,7 +160,9 @@ class ShardDecode final : public PartialDecode, private ShardAccess {
 
   // Where an inner chunk may be read to as it is.
   std::span<std::byte> destination(const ChunkPart& part) const {
-    if (!codec_.inner()->is_memory_layout() || !part.is_whole(codec_.grid().chunk_shape())) return {};
+    if (!request_.output.space.host_accessible() || !codec_.inner()->is_memory_layout() ||
+        !part.is_whole(codec_.grid().chunk_shape()))
+      return {};
     const ArrayView place = part.of_output(request_.output);
     if (!place.is_contiguous() || place.nbytes() != codec_.inner()->encoded_size()) return {};
     return {place.data, place.nbytes()};

@@ -159,6 +159,7 @@ Context ShardingCodec::inner_context(const Context& shard) const {
   context.verify_checksums = shard.verify_checksums;
   context.write_empty_chunks = shard.write_empty_chunks;
   context.shard_order = shard.shard_order;
+  context.device_read = shard.device_read;
   return context;
 }
 

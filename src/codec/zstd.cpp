@@ -15,6 +15,7 @@
 
 #include "codec/byte_codecs.hpp"
 #include "codec/decompressors.hpp"
+#include "codec/device_steps.hpp"
 
 namespace zarrive {
 namespace {
@@ -87,6 +88,11 @@ class Zstd final : public BytesToBytesCodec {
     if (result != *size)
       corrupt("zstd data ends after " + std::to_string(result) + " of " + std::to_string(*size) + " bytes");
     decoded.finish(result);
+  }
+
+  bool add_device_steps(const ArraySpec&, DeviceSteps& steps) const override {
+    steps.container = DeviceContainer::zstd;
+    return true;
   }
 
   bool decode_in_order(std::span<const std::byte> encoded, ByteSink& sink, const Context&) const override {

@@ -16,6 +16,23 @@ using CudaLibrary = struct CudaLibraryTag*;
 using CudaKernel = struct CudaKernelTag*;  // CUkernel, which cuLaunchKernel takes for a CUfunction
 using CudaHostFunction = void (*)(void*);
 
+// CUDA_MEMCPY2D: rows of `width` bytes, each `pitch` bytes behind the one before.
+struct CudaCopy2D {
+  std::size_t from_x = 0, from_y = 0;
+  unsigned from_type = 0;  // CUmemorytype
+  const void* from_host = nullptr;
+  CudaAddress from_device = 0;
+  void* from_array = nullptr;
+  std::size_t from_pitch = 0;
+  std::size_t to_x = 0, to_y = 0;
+  unsigned to_type = 0;
+  void* to_host = nullptr;
+  CudaAddress to_device = 0;
+  void* to_array = nullptr;
+  std::size_t to_pitch = 0;
+  std::size_t width = 0, height = 0;
+};
+
 // CUresult
 inline constexpr CudaResult cuda_success = 0;
 inline constexpr CudaResult cuda_invalid_value = 1;
@@ -42,48 +59,50 @@ inline constexpr unsigned cuda_stream_non_blocking = 1;
 inline constexpr unsigned cuda_event_disable_timing = 2;
 
 // X(member, exported name, parameters)
-#define ZARRIVE_CUDA_FUNCTIONS(X)                                                                          \
-  X(init, cuInit, (unsigned flags))                                                                        \
-  X(driver_version, cuDriverGetVersion, (int* version))                                                    \
-  X(error_name, cuGetErrorName, (CudaResult error, const char** name))                                     \
-  X(error_string, cuGetErrorString, (CudaResult error, const char** text))                                 \
-  X(device_count, cuDeviceGetCount, (int* count))                                                          \
-  X(device_get, cuDeviceGet, (CudaDevice * device, int ordinal))                                           \
-  X(device_name, cuDeviceGetName, (char* name, int size, CudaDevice device))                               \
-  X(device_attribute, cuDeviceGetAttribute, (int* value, int attribute, CudaDevice device))                \
-  X(device_total_memory, cuDeviceTotalMem_v2, (std::size_t * bytes, CudaDevice device))                    \
-  X(primary_context_retain, cuDevicePrimaryCtxRetain, (CudaContext * context, CudaDevice device))          \
-  X(context_push, cuCtxPushCurrent_v2, (CudaContext context))                                              \
-  X(context_pop, cuCtxPopCurrent_v2, (CudaContext * context))                                              \
-  X(memory_allocate, cuMemAlloc_v2, (CudaAddress * address, std::size_t size))                             \
-  X(memory_free, cuMemFree_v2, (CudaAddress address))                                                      \
-  X(memory_info, cuMemGetInfo_v2, (std::size_t * free, std::size_t * total))                               \
-  X(host_allocate, cuMemHostAlloc, (void** data, std::size_t size, unsigned flags))                        \
-  X(host_free, cuMemFreeHost, (void* data))                                                                \
-  X(pointer_attributes, cuPointerGetAttributes,                                                            \
-    (unsigned count, int* attributes, void** data, CudaAddress address))                                   \
-  X(copy_to_device, cuMemcpyHtoDAsync_v2,                                                                  \
-    (CudaAddress to, const void* from, std::size_t size, CudaStream stream))                               \
-  X(copy_to_host, cuMemcpyDtoHAsync_v2, (void* to, CudaAddress from, std::size_t size, CudaStream stream)) \
-  X(copy_on_device, cuMemcpyDtoDAsync_v2,                                                                  \
-    (CudaAddress to, CudaAddress from, std::size_t size, CudaStream stream))                               \
-  X(stream_create, cuStreamCreate, (CudaStream * stream, unsigned flags))                                  \
-  X(stream_destroy, cuStreamDestroy_v2, (CudaStream stream))                                               \
-  X(stream_synchronize, cuStreamSynchronize, (CudaStream stream))                                          \
-  X(stream_wait_event, cuStreamWaitEvent, (CudaStream stream, CudaEvent event, unsigned flags))            \
-  X(event_create, cuEventCreate, (CudaEvent * event, unsigned flags))                                      \
-  X(event_destroy, cuEventDestroy_v2, (CudaEvent event))                                                   \
-  X(event_record, cuEventRecord, (CudaEvent event, CudaStream stream))                                     \
-  X(event_query, cuEventQuery, (CudaEvent event))                                                          \
-  X(event_synchronize, cuEventSynchronize, (CudaEvent event))                                              \
-  X(library_load, cuLibraryLoadData,                                                                       \
-    (CudaLibrary * library, const void* image, int* jit_options, void** jit_values, unsigned jit_count,    \
-     int* options, void** values, unsigned count))                                                         \
-  X(library_kernel, cuLibraryGetKernel, (CudaKernel * kernel, CudaLibrary library, const char* name))      \
-  X(launch_kernel, cuLaunchKernel,                                                                         \
-    (CudaKernel kernel, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,               \
-     unsigned block_y, unsigned block_z, unsigned shared_bytes, CudaStream stream, void** parameters,      \
-     void** extra))                                                                                        \
+#define ZARRIVE_CUDA_FUNCTIONS(X)                                                                            \
+  X(init, cuInit, (unsigned flags))                                                                          \
+  X(driver_version, cuDriverGetVersion, (int* version))                                                      \
+  X(error_name, cuGetErrorName, (CudaResult error, const char** name))                                       \
+  X(error_string, cuGetErrorString, (CudaResult error, const char** text))                                   \
+  X(device_count, cuDeviceGetCount, (int* count))                                                            \
+  X(device_get, cuDeviceGet, (CudaDevice * device, int ordinal))                                             \
+  X(device_name, cuDeviceGetName, (char* name, int size, CudaDevice device))                                 \
+  X(device_attribute, cuDeviceGetAttribute, (int* value, int attribute, CudaDevice device))                  \
+  X(device_total_memory, cuDeviceTotalMem_v2, (std::size_t * bytes, CudaDevice device))                      \
+  X(primary_context_retain, cuDevicePrimaryCtxRetain, (CudaContext * context, CudaDevice device))            \
+  X(context_push, cuCtxPushCurrent_v2, (CudaContext context))                                                \
+  X(context_pop, cuCtxPopCurrent_v2, (CudaContext * context))                                                \
+  X(memory_allocate, cuMemAlloc_v2, (CudaAddress * address, std::size_t size))                               \
+  X(memory_free, cuMemFree_v2, (CudaAddress address))                                                        \
+  X(memory_info, cuMemGetInfo_v2, (std::size_t * free, std::size_t * total))                                 \
+  X(host_allocate, cuMemHostAlloc, (void** data, std::size_t size, unsigned flags))                          \
+  X(host_free, cuMemFreeHost, (void* data))                                                                  \
+  X(pointer_attributes, cuPointerGetAttributes,                                                              \
+    (unsigned count, int* attributes, void** data, CudaAddress address))                                     \
+  X(copy_to_device, cuMemcpyHtoDAsync_v2,                                                                    \
+    (CudaAddress to, const void* from, std::size_t size, CudaStream stream))                                 \
+  X(copy_to_host, cuMemcpyDtoHAsync_v2, (void* to, CudaAddress from, std::size_t size, CudaStream stream))   \
+  X(copy_on_device, cuMemcpyDtoDAsync_v2,                                                                    \
+    (CudaAddress to, CudaAddress from, std::size_t size, CudaStream stream))                                 \
+  X(copy_2d, cuMemcpy2DAsync_v2, (const CudaCopy2D* copy, CudaStream stream))                                \
+  X(set_bytes, cuMemsetD8Async, (CudaAddress to, unsigned char value, std::size_t count, CudaStream stream)) \
+  X(stream_create, cuStreamCreate, (CudaStream * stream, unsigned flags))                                    \
+  X(stream_destroy, cuStreamDestroy_v2, (CudaStream stream))                                                 \
+  X(stream_synchronize, cuStreamSynchronize, (CudaStream stream))                                            \
+  X(stream_wait_event, cuStreamWaitEvent, (CudaStream stream, CudaEvent event, unsigned flags))              \
+  X(event_create, cuEventCreate, (CudaEvent * event, unsigned flags))                                        \
+  X(event_destroy, cuEventDestroy_v2, (CudaEvent event))                                                     \
+  X(event_record, cuEventRecord, (CudaEvent event, CudaStream stream))                                       \
+  X(event_query, cuEventQuery, (CudaEvent event))                                                            \
+  X(event_synchronize, cuEventSynchronize, (CudaEvent event))                                                \
+  X(library_load, cuLibraryLoadData,                                                                         \
+    (CudaLibrary * library, const void* image, int* jit_options, void** jit_values, unsigned jit_count,      \
+     int* options, void** values, unsigned count))                                                           \
+  X(library_kernel, cuLibraryGetKernel, (CudaKernel * kernel, CudaLibrary library, const char* name))        \
+  X(launch_kernel, cuLaunchKernel,                                                                           \
+    (CudaKernel kernel, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,                 \
+     unsigned block_y, unsigned block_z, unsigned shared_bytes, CudaStream stream, void** parameters,        \
+     void** extra))                                                                                          \
   X(launch_host_function, cuLaunchHostFunc, (CudaStream stream, CudaHostFunction function, void* argument))
 
 }  // namespace zarrive::gpu

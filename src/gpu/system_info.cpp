@@ -5,6 +5,13 @@
 
 namespace zarrive::gpu {
 
+std::string ReadReport::to_string() const {
+  return std::to_string(total()) + " bytes: " + std::to_string(direct) + " direct, " +
+         std::to_string(copied) + " as stored, " + std::to_string(device_decoded) +
+         " decoded on the device, " + std::to_string(host_decoded) + " on the host, " +
+         std::to_string(filled) + " filled";
+}
+
 namespace {
 
 DeviceInfo device_info(const Driver& driver, int ordinal) {

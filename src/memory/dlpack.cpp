@@ -86,6 +86,19 @@ Layout read_layout(const Tensor& tensor, std::size_t item_size) {
   return layout;
 }
 
+MemorySpace read_space(const Device& device) {
+  switch (device.device_type) {
+    case cpu: return {MemoryKind::host, 0};
+    case cuda_host: return {MemoryKind::pinned, 0};
+    case cuda_device:
+      if (device.device_id < 0) refuse("its device is " + std::to_string(device.device_id));
+      return {MemoryKind::cuda, device.device_id};
+    default:
+      throw Error(ErrorCode::unsupported, "DLPack device type " + std::to_string(device.device_type) +
+                                              "; host (1), CUDA (2) and pinned (3) memory is taken");
+  }
+}
+
 zarrive::DataType read_type(const DataType& type) {
   for (const Code& c : codes)
     if (c.code == type.code && c.bits == type.bits && type.lanes == 1) return zarrive::DataType(c.id);
@@ -132,10 +145,7 @@ ManagedTensor* to_dlpack(const NDArray& array) {
 NDArray from_dlpack(ManagedTensor* managed) {
   if (!managed) refuse("null pointer");
   const Tensor& tensor = managed->dl_tensor;
-  if (tensor.device.device_type != cpu && tensor.device.device_type != cuda_host)
-    throw Error(ErrorCode::unsupported, "DLPack device type " + std::to_string(tensor.device.device_type) +
-                                            "; only host (1) and pinned (3) memory is taken");
-  const MemorySpace space{tensor.device.device_type == cpu ? MemoryKind::host : MemoryKind::pinned, 0};
+  const MemorySpace space = read_space(tensor.device);
   const zarrive::DataType type = read_type(tensor.dtype);
   Layout layout = read_layout(tensor, type.item_size());
 

@@ -27,7 +27,7 @@ bool takes_rows(const GetRequest& request, std::uint64_t size);
 // or moves it to where the context's prototype asks, when the host can write there.
 GetResult result_from_value(const GetRequest& request, const Buffer& value, Generation generation);
 
-// Memory for `size` bytes as the context's prototype asks when the host can write there, else from the pool.
+// Memory for `size` bytes as the context's prototype asks when the host can write there, pinned when they go on to a device, else from the pool.
 Buffer allocate_value(const Context* context, std::size_t size);
 
 }  // namespace zarrive::store

@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "store/batch.hpp"
+#include "store/device_placement.hpp"
 #include "store/failure.hpp"
 #include "store/filesystem_state.hpp"
 #include "store/key.hpp"
@@ -79,6 +80,7 @@ GetResult FilesystemStore::do_get_one(const GetRequest& request) {
   const auto size = static_cast<std::uint64_t>(status.st_size);
   result.total_size = size;
   result.generation = store::generation_of(status);
+  if (size <= state_->max_value_size && store::read_to_device(fd.get(), size, request, result)) return result;
   if (!store::wants_whole(request)) {
     result.values =
         store::read_ranges(fd.get(), 0, size, request, state_->options.coalesce_gap, state_->max_value_size);

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "gpu/transfer.hpp"
+#include "store/device_placement.hpp"
 #include "store/failure.hpp"
 #include "store/key.hpp"
 
@@ -40,7 +42,16 @@ void sort_unique(std::vector<std::string>& names) {
 
 void Store::get(std::span<const GetRequest> batch, const GetSink& sink, const GetOptions& options) {
   for (const GetRequest& request : batch) placing(*this, {}, [&] { check_key(request.key); });
-  if (!batch.empty()) do_get(batch, sink, options);
+  if (batch.empty()) return;
+  if (std::none_of(batch.begin(), batch.end(), store::wants_device)) return do_get(batch, sink, options);
+  // Values that their contexts ask for in device memory, whatever the store could do itself.
+  do_get(
+      batch,
+      [&](std::size_t i, GetResult&& result) {
+        if (store::wants_device(batch[i])) result = store::on_device(*this, batch[i], std::move(result));
+        sink(i, std::move(result));
+      },
+      options);
 }
 
 std::optional<Buffer> Store::get(const std::string& key, const ByteRange& range, const Context* context) {
@@ -59,7 +70,9 @@ void Store::set(std::span<const SetRequest> batch, const SetOptions& options) {
     placing(*this, {}, [&] { check_key(request.key); });
   }
   placing(*this, {}, [&] { check_writable(*this); });
-  if (!batch.empty()) do_set(batch, options);
+  if (batch.empty()) return;
+  if (std::none_of(batch.begin(), batch.end(), store::is_on_device)) return do_set(batch, options);
+  do_set(store::by_way_of_host(batch), options);
 }
 
 void Store::set(const std::string& key, Buffer value, const Context* context) {
@@ -71,7 +84,7 @@ bool Store::set_if_absent(const std::string& key, Buffer value) {
   return placing(*this, key, [&] {
     check_key(key);
     check_writable(*this);
-    return do_set_if_absent(key, value);
+    return do_set_if_absent(key, value.space().host_accessible() ? value : gpu::to_host(value));
   });
 }
 

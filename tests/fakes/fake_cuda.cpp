@@ -533,6 +533,68 @@ EXPORT Result cuMemcpyDtoDAsync_v2(unsigned long long to, unsigned long long fro
   return ok;
 }
 
+struct Copy2D {  // CUDA_MEMCPY2D
+  std::size_t from_x, from_y;
+  unsigned from_type;
+  const void* from_host;
+  unsigned long long from_device;
+  void* from_array;
+  std::size_t from_pitch;
+  std::size_t to_x, to_y;
+  unsigned to_type;
+  void* to_host;
+  unsigned long long to_device;
+  void* to_array;
+  std::size_t to_pitch;
+  std::size_t width, height;
+};
+
+// Between the host and a device, as rows. Host memory that is not pinned is staged on the way up, and refused on the way down, for nobody
+// of ours needs that.
+EXPORT Result cuMemcpy2DAsync_v2(const Copy2D* copy, void* handle) {
+  BEGIN("cuMemcpy2DAsync_v2");
+  Stream* const stream = stream_of(handle);
+  if (!stream) return bad(invalid_handle);
+  const Copy2D c = *copy;
+  const bool up = c.from_type == 1 && c.to_type == 2;
+  if ((!up && !(c.from_type == 2 && c.to_type == 1)) || c.from_x || c.from_y || c.to_x || c.to_y ||
+      c.from_pitch < c.width || c.to_pitch < c.width || c.width == 0 || c.height == 0)
+    return bad(invalid_value);
+  const std::size_t device_pitch = up ? c.to_pitch : c.from_pitch,
+                    host_pitch = up ? c.from_pitch : c.to_pitch;
+  const unsigned long long device = up ? c.to_device : c.from_device;
+  auto* const host = static_cast<std::byte*>(up ? const_cast<void*>(c.from_host) : c.to_host);
+  const std::size_t host_size = host_pitch * (c.height - 1) + c.width;
+  const bool staged = !is_pinned(host, host_size);
+  if (!block_of(device, device_pitch * (c.height - 1) + c.width) || (staged && !up))
+    return bad(invalid_value);
+  auto stage = std::make_shared<std::vector<std::byte>>(staged ? host_size : 0);
+  if (staged) std::memcpy(stage->data(), host, host_size);
+  (up ? m.counts.bytes_to_device : m.counts.bytes_to_host) += c.width * c.height;
+  put(*stream, [=, width = c.width, height = c.height] {
+    for (std::size_t y = 0; y < height; ++y) {
+      const Bytes there(device + y * device_pitch, width);
+      if (!there.data()) return static_cast<void>(bad(invalid_value));
+      if (up) std::memcpy(there.data(), (staged ? stage->data() : host) + y * host_pitch, width);
+      else std::memcpy(host + y * host_pitch, there.data(), width);
+    }
+  });
+  return ok;
+}
+
+EXPORT Result cuMemsetD8Async(unsigned long long to, unsigned char value, std::size_t count, void* handle) {
+  BEGIN("cuMemsetD8Async");
+  Stream* const stream = stream_of(handle);
+  if (!stream) return bad(invalid_handle);
+  if (!block_of(to, count)) return bad(invalid_value);
+  m.counts.bytes_on_device += count;
+  put(*stream, [=] {
+    if (const Bytes bytes(to, count); bytes.data()) std::memset(bytes.data(), value, count);
+    else bad(invalid_value);
+  });
+  return ok;
+}
+
 EXPORT Result cuStreamCreate(void** handle, unsigned flags) {
   BEGIN("cuStreamCreate");
   if (current.empty()) return bad(invalid_context);

@@ -7,8 +7,24 @@
 #if __has_include(<cuda.h>)
 #include <cuda.h>
 
+#include <cstddef>
+
 namespace zarrive::gpu {
 namespace {
+
+#define ZARRIVE_SAME_PLACE(ours, theirs) \
+  static_assert(offsetof(CudaCopy2D, ours) == offsetof(CUDA_MEMCPY2D, theirs), #theirs)
+static_assert(sizeof(CudaCopy2D) == sizeof(CUDA_MEMCPY2D));
+ZARRIVE_SAME_PLACE(from_type, srcMemoryType);
+ZARRIVE_SAME_PLACE(from_host, srcHost);
+ZARRIVE_SAME_PLACE(from_device, srcDevice);
+ZARRIVE_SAME_PLACE(from_pitch, srcPitch);
+ZARRIVE_SAME_PLACE(to_type, dstMemoryType);
+ZARRIVE_SAME_PLACE(to_host, dstHost);
+ZARRIVE_SAME_PLACE(to_device, dstDevice);
+ZARRIVE_SAME_PLACE(to_pitch, dstPitch);
+ZARRIVE_SAME_PLACE(width, WidthInBytes);
+ZARRIVE_SAME_PLACE(height, Height);
 
 // What cuda.h declares under a name with a suffix it declares as the name without, and makes that a macro; so either spelling is found.
 #define ZARRIVE_CUDA_SAME(member, name, parameters) \

@@ -94,8 +94,13 @@ TEST(Dlpack, ExportOfOtherSpacesAndOddStrides) {
       make_ndarray(array.buffer(), ArrayView(array.view().data, array.type(), {4}, cuda(3).space)));
   EXPECT_EQ(device->dl_tensor.device.device_type, 2);
   EXPECT_EQ(device->dl_tensor.device.device_id, 3);
-  EXPECT_EQ(code_of([&] { dlpack::from_dlpack(device); }), ErrorCode::unsupported);
-  device->deleter(device);  // refused, so still ours
+  EXPECT_EQ(dlpack::from_dlpack(device).view().space.name(), "cuda:3");
+  dlpack::ManagedTensor* odd = dlpack::to_dlpack(array);
+  odd->dl_tensor.device = {2, -1};
+  EXPECT_EQ(code_of([&] { dlpack::from_dlpack(odd); }), ErrorCode::invalid_argument);
+  odd->dl_tensor.device = {10, 0};  // ROCm
+  EXPECT_EQ(code_of([&] { dlpack::from_dlpack(odd); }), ErrorCode::unsupported);
+  odd->deleter(odd);  // refused, so still ours
   const NDArray pin = NDArray::allocate(array.type(), {4}, pinned());
   EXPECT_EQ(dlpack::from_dlpack(dlpack::to_dlpack(pin)).view().space.name(), "pinned");
 }
