@@ -38,16 +38,16 @@ enum class DeviceDecode : std::uint8_t {
 
 // Which ways the bytes of a read took to device memory. See ReadOptions::device_report.
 struct ZARRIVE_API ReadReport {
-  std::uint64_t direct =
-      0;  // that cuFile read to their place; no stream waits for that, so only of reads without one
-  std::uint64_t copied =
-      0;  // that the store's values held as they are: from pinned memory, with no copy on the host
+  // That cuFile read to their place; no stream waits for that, so only of reads without one.
+  std::uint64_t direct = 0;
+  // That the store's values held as they are: from pinned memory, with no copy on the host.
+  std::uint64_t copied = 0;
   std::uint64_t device_decoded = 0;  // that the device decoded, from chunks that crossed compressed
   std::uint64_t host_decoded = 0;    // that the host decoded into pinned memory
   std::uint64_t filled = 0;          // of chunks that are not stored
   std::uint64_t total() const noexcept { return direct + copied + device_decoded + host_decoded + filled; }
-  std::string to_string()
-      const;  // "12288 bytes: 0 direct, 4096 as stored, 0 decoded on the device, 8192 on the host, 0 filled"
+  // "12288 bytes: 0 direct, 4096 as stored, 0 decoded on the device, 8192 on the host, 0 filled"
+  std::string to_string() const;
 };
 
 struct SystemInfo {
@@ -55,6 +55,8 @@ struct SystemInfo {
   LibraryInfo cufile = {};  // libcufile
   LibraryInfo nvcomp = {};  // libnvcomp
   std::vector<DeviceInfo> devices = {};
+  // Our own device code: `path` is "built in", or the file that ZARRIVE_GPU_KERNELS names.
+  LibraryInfo kernels = {};
 };
 
 // Loads the three when that has not happened yet. No error without one: its `reason` says why it is not used.

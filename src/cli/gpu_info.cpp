@@ -11,7 +11,7 @@ namespace {
 
 std::string library_text(const gpu::LibraryInfo& library) {
   if (!library.reason.empty()) return "none: " + printable(library.reason);
-  return library.version + ", " + printable(library.path);
+  return (library.version.empty() ? "" : library.version + ", ") + printable(library.path);
 }
 
 std::string device_text(const gpu::DeviceInfo& device) {
@@ -40,6 +40,7 @@ Json system_json(const gpu::SystemInfo& system) {
                                     {"memory_bytes", device.memory_bytes}});
   return JsonObject{{"driver", library_json(system.driver)},
                     {"devices", std::move(devices)},
+                    {"kernels", library_json(system.kernels)},
                     {"cufile", library_json(system.cufile)},
                     {"nvcomp", library_json(system.nvcomp)}};
 }
@@ -56,6 +57,7 @@ void print_gpu_info(Session& session, bool json) {
   out << info_line("driver", library_text(system.driver));
   for (const gpu::DeviceInfo& device : system.devices)
     out << info_line("cuda:" + std::to_string(device.ordinal), device_text(device));
+  out << info_line("kernels", library_text(system.kernels));
   out << info_line("cufile", library_text(system.cufile));
   out << info_line("nvcomp", library_text(system.nvcomp));
 }

@@ -17,8 +17,6 @@ constexpr std::uint64_t kLongestNvcompStream = 1 << 20;
 // Values begin at addresses that every load of a kernel likes.
 constexpr std::uint64_t kAlignment = 256;
 constexpr std::uint64_t kSmallestArena = 64 << 10;
-// Device memory that nvCOMP may take for itself: zstd wants a lot.
-constexpr std::size_t kNvcompBudget = 256 << 20;
 
 std::uint64_t aligned(std::uint64_t size) { return (size + kAlignment - 1) / kAlignment * kAlignment; }
 
@@ -84,13 +82,14 @@ std::unique_ptr<DeviceDecoder> DeviceDecoder::make(const gpu::Device& device, gp
                                                    gpu::DeviceDecode how, std::uint64_t budget,
                                                    std::uint64_t expected) {
   if (how == gpu::DeviceDecode::never || !has_kernels()) return nullptr;
-  const std::uint64_t half = std::max(kSmallestArena, std::min(budget / 2, aligned(expected)));
-  return std::unique_ptr<DeviceDecoder>(new DeviceDecoder(device, stream, how, half));
+  // Half of the budget is for nvCOMP, whose zstd wants a lot for itself, the rest for two waves.
+  const std::uint64_t arena = std::max(kSmallestArena, std::min(budget / 4, aligned(expected)));
+  return std::unique_ptr<DeviceDecoder>(new DeviceDecoder(device, stream, how, arena, budget / 2));
 }
 
 DeviceDecoder::DeviceDecoder(const gpu::Device& device, gpu::CudaStream stream, gpu::DeviceDecode how,
-                             std::uint64_t arena_size)
-    : device_(device), stream_(stream), how_(how), arena_size_(arena_size) {}
+                             std::uint64_t arena_size, std::uint64_t nvcomp_budget)
+    : device_(device), stream_(stream), how_(how), arena_size_(arena_size), nvcomp_budget_(nvcomp_budget) {}
 
 // What is under way still uses our memory.
 DeviceDecoder::~DeviceDecoder() {
@@ -102,8 +101,8 @@ gpu::NvcompCoder& DeviceDecoder::coder(gpu::NvcompFormat format) {
   const auto found = coders_.find(format);
   if (found != coders_.end()) return found->second;
   return coders_
-      .try_emplace(format,
-                   gpu::NvcompCoder(device_, format, gpu::NvcompCoder::Direction::decode, kNvcompBudget))
+      .try_emplace(format, gpu::NvcompCoder(device_, format, gpu::NvcompCoder::Direction::decode,
+                                            std::max(nvcomp_budget_, kSmallestArena)))
       .first->second;
 }
 

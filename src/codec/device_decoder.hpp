@@ -25,7 +25,7 @@ namespace zarrive {
 class DeviceDecoder {
  public:
   // Null when this build, or this machine, has no kernels, and with DeviceDecode::never. `budget`: bytes of device memory for encoded and
-  // decoded values of both waves; not more than about `expected` are taken when that is less.
+  // decoded values of both waves, and for nvCOMP; not more than about `expected` are taken for a wave when that is less.
   static std::unique_ptr<DeviceDecoder> make(const gpu::Device& device, gpu::CudaStream stream,
                                              gpu::DeviceDecode how, std::uint64_t budget,
                                              std::uint64_t expected);
@@ -46,7 +46,7 @@ class DeviceDecoder {
   struct Wave;
   struct Plan;
   DeviceDecoder(const gpu::Device& device, gpu::CudaStream stream, gpu::DeviceDecode how,
-                std::uint64_t arena_size);
+                std::uint64_t arena_size, std::uint64_t nvcomp_budget);
 
   Wave& wave_with(std::uint64_t bytes);
   void launch(Wave& wave);
@@ -57,6 +57,7 @@ class DeviceDecoder {
   const gpu::CudaStream stream_;
   const gpu::DeviceDecode how_;
   const std::uint64_t arena_size_;
+  const std::uint64_t nvcomp_budget_;
   std::mutex mutex_;
   std::map<gpu::NvcompFormat, gpu::NvcompCoder> coders_;
   std::array<std::unique_ptr<Wave>, 2> waves_;  // [0] is being put together, [1] is on the device

@@ -33,11 +33,13 @@ struct Image {
   std::vector<char> file = {};  // when it is not the built-in one
   const void* data = nullptr;
   std::string name = {};
+  std::string path = "built in";
 };
 
 Image find_image() {
   Image image;
   if (const char* const path = std::getenv("ZARRIVE_GPU_KERNELS"); path && *path) {
+    image.path = path;
     image.name = std::string("the GPU kernels in ") + path + " (ZARRIVE_GPU_KERNELS)";
     std::ifstream in(path, std::ios::binary);
     image.file.assign(std::istreambuf_iterator<char>(in), {});
@@ -55,6 +57,14 @@ Image find_image() {
 }
 
 }  // namespace
+
+KernelsStatus kernels_status() {
+  try {
+    return {find_image().path, {}};
+  } catch (const Error& error) {
+    return {{}, error.message()};
+  }
+}
 
 const Kernels& Kernels::get() {
   static std::mutex* const mutex = new std::mutex;

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 #include <type_traits>
 
 #include "gpu/device.hpp"
@@ -26,6 +27,13 @@ struct KernelOf;
   };
 ZARRIVE_KERNELS(ZARRIVE_KERNEL_OF)
 #undef ZARRIVE_KERNEL_OF
+
+// Where the image is from: "built in", or the file that ZARRIVE_GPU_KERNELS names; `reason` says why there is none. Nothing is loaded.
+struct KernelsStatus {
+  std::string path = {};
+  std::string reason = {};
+};
+KernelsStatus kernels_status();
 
 class Kernels {
  public:

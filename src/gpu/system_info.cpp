@@ -1,5 +1,6 @@
 #include "gpu/cufile.hpp"
 #include "gpu/driver.hpp"
+#include "gpu/kernels.hpp"
 #include "gpu/nvcomp.hpp"
 #include "zarrive/gpu.hpp"
 
@@ -40,6 +41,8 @@ SystemInfo system_info() {
   SystemInfo info;
   info.driver.path = status.path;
   info.driver.reason = status.reason;
+  const KernelsStatus kernels = kernels_status();
+  info.kernels = {kernels.path, {}, kernels.reason};
   info.cufile = library_info(cufile_status());
   info.nvcomp = library_info(nvcomp_status());
   if (!status.driver) return info;

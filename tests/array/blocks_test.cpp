@@ -9,8 +9,8 @@
 #include <set>
 #include <thread>
 
-#include "support/random_array.hpp"
 #include "support/errors.hpp"
+#include "support/random_array.hpp"
 #include "zarrive/memory_store.hpp"
 #include "zarrive/store_wrappers.hpp"
 

@@ -6,8 +6,8 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "support/random_array.hpp"
 #include "support/dense_array.hpp"
+#include "support/random_array.hpp"
 #include "support/random_selection.hpp"
 #include "zarrive/array.hpp"
 #include "zarrive/memory_store.hpp"
