@@ -40,7 +40,7 @@ DeviceStream::DeviceStream(const MemorySpace& space, void* callers)
 
 void DeviceStream::synchronize() {
   if (own_) return own_->synchronize();
-  gpu::check(device_.driver(), device_.driver().stream_synchronize(stream_), "waiting for " + device_.name());
+  gpu::synchronize(device_, stream_);
 }
 
 void read_to_device(const ArrayParts& array, const Selection& selection, const ResolvedSelection& resolved,

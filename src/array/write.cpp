@@ -107,9 +107,7 @@ class Writer {
     for (const Work& item : work) keys.push_back(item.key);
     const ChunkLocks::Held locks = ChunkLocks::global().acquire(*array_.store, keys);
     // Also when a step fails: the stream may still be writing to the blocks.
-    const auto wait = [](DeviceStream* stream) {
-      stream->device().driver().stream_synchronize(stream->handle());
-    };
+    const auto wait = [](DeviceStream* stream) { gpu::drain(stream->device(), stream->handle()); };
     const std::unique_ptr<DeviceStream, decltype(wait)> passed(device_, wait);
     if (device_) bring(work);
     read_partial(work);

@@ -94,7 +94,7 @@ DeviceDecoder::DeviceDecoder(const gpu::Device& device, gpu::CudaStream stream, 
 // What is under way still uses our memory.
 DeviceDecoder::~DeviceDecoder() {
   for (const auto& wave : waves_)
-    if (wave && !wave->is_idle()) device_.driver().stream_synchronize(stream_);
+    if (wave && !wave->is_idle()) gpu::drain(device_, stream_);
 }
 
 gpu::NvcompCoder& DeviceDecoder::coder(gpu::NvcompFormat format) {

@@ -56,7 +56,7 @@ DeviceRead::DeviceRead(const gpu::Device& device, gpu::CudaStream stream, const 
                                    2 * options.expected)) {}
 
 DeviceRead::~DeviceRead() {
-  if (!finished_) device_.driver().stream_synchronize(stream_);
+  if (!finished_) gpu::drain(device_, stream_);
 }
 
 DeviceRead& DeviceRead::of(const Context& context) {
@@ -160,8 +160,7 @@ void DeviceRead::finish(bool wait) {
     }
     all = std::move(*kept);
   }
-  gpu::check(device_.driver(), device_.driver().stream_synchronize(stream_),
-             "waiting for a read into " + device_.name());
+  gpu::synchronize(device_, stream_);
   finished_ = true;
 }
 

@@ -252,7 +252,7 @@ void DecodeBatch::launch(CudaStream stream) {
     event_.record(stream);
   } catch (...) {
     const ContextScope scope(device_);
-    device_.driver().stream_synchronize(stream);  // the tables are free for others after this
+    drain(device_, stream);  // the tables are free for others after this
     throw;
   }
   launched_ = true;

@@ -49,13 +49,20 @@ Device::Device(const Driver& driver, int ordinal) : driver_(driver), ordinal_(or
   check(driver_, driver_.primary_context_retain(&context_, handle), "making the context of " + name());
 }
 
-ContextScope::ContextScope(const Device& device) : driver_(gpu::driver()) {
-  check(driver_, driver_.context_push(device.context()), "making " + device.name() + " current");
+ContextScope::ContextScope(const Device& device) {
+  const Driver& driver = gpu::driver();
+  check(driver, driver.context_push(device.context()), "making " + device.name() + " current");
+  driver_ = &driver;
+}
+
+ContextScope::ContextScope(const Device& device, std::nothrow_t) noexcept {
+  if (driver_lives() && device.driver().context_push(device.context()) == cuda_success)
+    driver_ = &device.driver();
 }
 
 ContextScope::~ContextScope() {
   CudaContext popped = nullptr;
-  driver_.context_pop(&popped);
+  if (driver_) driver_->context_pop(&popped);
 }
 
 Event::Event(const Device& device) : device_(&device) {
@@ -65,7 +72,8 @@ Event::Event(const Device& device) : device_(&device) {
 }
 
 Event::~Event() {
-  if (event_ && driver_lives()) device_->driver().event_destroy(event_);
+  if (!event_) return;
+  if (const ContextScope scope(*device_, std::nothrow); scope) device_->driver().event_destroy(event_);
 }
 
 Event::Event(Event&& other) noexcept : device_(other.device_), event_(std::exchange(other.event_, nullptr)) {}
@@ -77,6 +85,7 @@ void Event::record(CudaStream stream) {
 }
 
 void Event::wait() {
+  const ContextScope scope(*device_);
   check(gpu::driver(), gpu::driver().event_synchronize(event_), "waiting for " + device_->name());
 }
 
@@ -87,6 +96,7 @@ void Event::wait_in(CudaStream stream) {
 }
 
 bool Event::done() {
+  const ContextScope scope(*device_);
   const CudaResult result = gpu::driver().event_query(event_);
   if (result == cuda_not_ready) return false;
   check(device_->driver(), result, "asking " + device_->name() + " how far it is");
@@ -100,11 +110,18 @@ Stream::Stream(const Device& device) : device_(device) {
 }
 
 Stream::~Stream() {
-  if (driver_lives()) device_.driver().stream_destroy(stream_);
+  if (const ContextScope scope(device_, std::nothrow); scope) device_.driver().stream_destroy(stream_);
 }
 
-void Stream::synchronize() {
-  check(gpu::driver(), gpu::driver().stream_synchronize(stream_), "waiting for " + device_.name());
+void Stream::synchronize() { gpu::synchronize(device_, stream_); }
+
+void synchronize(const Device& device, CudaStream stream) {
+  const ContextScope scope(device);
+  check(device.driver(), device.driver().stream_synchronize(stream), "waiting for " + device.name());
+}
+
+void drain(const Device& device, CudaStream stream) noexcept {
+  if (const ContextScope scope(device, std::nothrow); scope) device.driver().stream_synchronize(stream);
 }
 
 void copy_to_device(const Device& device, std::byte* to, const std::byte* from, std::size_t size,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <new>
 #include <string>
 
 #include "gpu/driver.hpp"
@@ -32,12 +33,16 @@ class Device {
 class ContextScope {
  public:
   explicit ContextScope(const Device& device);
+  // For destructors: nothing is current when that cannot be, or in a forked child, which must leave GPU things alone.
+  ContextScope(const Device& device, std::nothrow_t) noexcept;
   ~ContextScope();
   ContextScope(const ContextScope&) = delete;
   ContextScope& operator=(const ContextScope&) = delete;
 
+  explicit operator bool() const noexcept { return driver_ != nullptr; }
+
  private:
-  const Driver& driver_;
+  const Driver* driver_ = nullptr;  // null: nothing was made current
 };
 
 // An event: a mark in a stream, for another stream or a thread to wait for. Like a stream, it is of no use in a forked child: every call is
@@ -74,6 +79,11 @@ class Stream {
   const Device& device_;
   CudaStream stream_ = nullptr;
 };
+
+// Waits until everything put into a stream is done.
+void synchronize(const Device& device, CudaStream stream);
+// The same for destructors, whose memory the stream may use: what goes wrong is not told.
+void drain(const Device& device, CudaStream stream) noexcept;
 
 // Copies in stream order. The memory stays the caller's; host memory that is not pinned is staged by the driver.
 void copy_to_device(const Device& device, std::byte* to, const std::byte* from, std::size_t size,

@@ -32,7 +32,7 @@ class DeviceAllocator final : public Allocator {
           "allocating " + std::to_string(size) + " bytes on " + device_.name());
     return {reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(address)),
             [&device = device_, address](std::byte*) {
-              if (driver_lives()) device.driver().memory_free(address);
+              if (const ContextScope scope(device, std::nothrow); scope) device.driver().memory_free(address);
             }};
   }
 

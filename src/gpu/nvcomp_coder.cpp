@@ -394,7 +394,7 @@ NvcompOutcome NvcompCoder::run(std::span<const NvcompChunk> batch, CudaStream st
     result.event.record(stream);
     state.last.record(stream);
   } catch (...) {
-    device.driver().stream_synchronize(stream);  // what was put in uses the memory of the outcome
+    drain(device, stream);  // what was put in uses the memory of the outcome
     throw;
   }
   return outcome;

@@ -410,6 +410,7 @@ EXPORT Result cuMemAlloc_v2(unsigned long long* address, std::size_t size) {
 
 EXPORT Result cuMemFree_v2(unsigned long long address) {
   BEGIN("cuMemFree_v2");
+  if (current.empty()) return bad(invalid_context);
   const auto found = m.device.find(address);
   if (found == m.device.end()) return bad(invalid_value);
   run_everything(found->second.device);
@@ -482,6 +483,7 @@ EXPORT Result cuPointerGetAttributes(unsigned count, int* attributes, void** dat
 
 EXPORT Result cuMemcpyHtoDAsync_v2(unsigned long long to, const void* from, std::size_t size, void* handle) {
   BEGIN("cuMemcpyHtoDAsync_v2");
+  if (current.empty()) return bad(invalid_context);
   Stream* const stream = stream_of(handle);
   if (!stream) return bad(invalid_handle);
   if (!block_of(to, size)) return bad(invalid_value);
@@ -505,6 +507,7 @@ EXPORT Result cuMemcpyHtoDAsync_v2(unsigned long long to, const void* from, std:
 
 EXPORT Result cuMemcpyDtoHAsync_v2(void* to, unsigned long long from, std::size_t size, void* handle) {
   BEGIN("cuMemcpyDtoHAsync_v2");
+  if (current.empty()) return bad(invalid_context);
   Stream* const stream = stream_of(handle);
   if (!stream) return bad(invalid_handle);
   if (!block_of(from, size)) return bad(invalid_value);
@@ -520,6 +523,7 @@ EXPORT Result cuMemcpyDtoHAsync_v2(void* to, unsigned long long from, std::size_
 EXPORT Result cuMemcpyDtoDAsync_v2(unsigned long long to, unsigned long long from, std::size_t size,
                                    void* handle) {
   BEGIN("cuMemcpyDtoDAsync_v2");
+  if (current.empty()) return bad(invalid_context);
   Stream* const stream = stream_of(handle);
   if (!stream) return bad(invalid_handle);
   if (!block_of(from, size) || !block_of(to, size)) return bad(invalid_value);
@@ -553,6 +557,7 @@ struct Copy2D {  // CUDA_MEMCPY2D
 // of ours needs that.
 EXPORT Result cuMemcpy2DAsync_v2(const Copy2D* copy, void* handle) {
   BEGIN("cuMemcpy2DAsync_v2");
+  if (current.empty()) return bad(invalid_context);
   Stream* const stream = stream_of(handle);
   if (!stream) return bad(invalid_handle);
   const Copy2D c = *copy;
@@ -584,6 +589,7 @@ EXPORT Result cuMemcpy2DAsync_v2(const Copy2D* copy, void* handle) {
 
 EXPORT Result cuMemsetD8Async(unsigned long long to, unsigned char value, std::size_t count, void* handle) {
   BEGIN("cuMemsetD8Async");
+  if (current.empty()) return bad(invalid_context);
   Stream* const stream = stream_of(handle);
   if (!stream) return bad(invalid_handle);
   if (!block_of(to, count)) return bad(invalid_value);
@@ -609,6 +615,7 @@ EXPORT Result cuStreamCreate(void** handle, unsigned flags) {
 
 EXPORT Result cuStreamDestroy_v2(void* handle) {
   BEGIN("cuStreamDestroy_v2");
+  if (current.empty()) return bad(invalid_context);
   auto* const stream = static_cast<Stream*>(handle);
   if (!m.streams.count(stream)) return bad(invalid_handle);
   run(*stream, stream->put);  // what was put in is still done
@@ -622,6 +629,7 @@ EXPORT Result cuStreamDestroy_v2(void* handle) {
 
 EXPORT Result cuStreamSynchronize(void* handle) {
   BEGIN("cuStreamSynchronize");
+  if (current.empty()) return bad(invalid_context);
   static_cast<void>(m);
   Stream* const stream = stream_of(handle);
   if (!stream) return bad(invalid_handle);
@@ -631,6 +639,7 @@ EXPORT Result cuStreamSynchronize(void* handle) {
 
 EXPORT Result cuStreamWaitEvent(void* handle, void* mark, unsigned) {
   BEGIN("cuStreamWaitEvent");
+  if (current.empty()) return bad(invalid_context);
   Stream* const stream = stream_of(handle);
   auto* const event = static_cast<Event*>(mark);
   if (!stream || !m.events.count(event)) return bad(invalid_handle);
@@ -654,6 +663,7 @@ EXPORT Result cuEventCreate(void** mark, unsigned) {
 
 EXPORT Result cuEventDestroy_v2(void* mark) {
   BEGIN("cuEventDestroy_v2");
+  if (current.empty()) return bad(invalid_context);
   auto* const event = static_cast<Event*>(mark);
   if (!m.events.count(event)) return bad(invalid_handle);
   m.events.erase(event);
@@ -664,6 +674,7 @@ EXPORT Result cuEventDestroy_v2(void* mark) {
 
 EXPORT Result cuEventRecord(void* mark, void* handle) {
   BEGIN("cuEventRecord");
+  if (current.empty()) return bad(invalid_context);
   Stream* const stream = stream_of(handle);
   auto* const event = static_cast<Event*>(mark);
   if (!stream || !m.events.count(event)) return bad(invalid_handle);
@@ -674,6 +685,7 @@ EXPORT Result cuEventRecord(void* mark, void* handle) {
 
 EXPORT Result cuEventQuery(void* mark) {
   BEGIN("cuEventQuery");
+  if (current.empty()) return bad(invalid_context);
   auto* const event = static_cast<Event*>(mark);
   if (!m.events.count(event)) return bad(invalid_handle);
   if (!event->stream || event->stream->done >= event->number) return ok;
@@ -683,6 +695,7 @@ EXPORT Result cuEventQuery(void* mark) {
 
 EXPORT Result cuEventSynchronize(void* mark) {
   BEGIN("cuEventSynchronize");
+  if (current.empty()) return bad(invalid_context);
   auto* const event = static_cast<Event*>(mark);
   if (!m.events.count(event)) return bad(invalid_handle);
   if (event->stream) run(*event->stream, event->number);
@@ -691,6 +704,7 @@ EXPORT Result cuEventSynchronize(void* mark) {
 
 EXPORT Result cuLaunchHostFunc(void* handle, void (*function)(void*), void* argument) {
   BEGIN("cuLaunchHostFunc");
+  if (current.empty()) return bad(invalid_context);
   static_cast<void>(m);
   Stream* const stream = stream_of(handle);
   if (!stream) return bad(invalid_handle);

@@ -4,7 +4,7 @@
 //   - kernels run their bodies on the host when the stream gets to them, unit by unit in random order (FAKE_CUDA_SEED);
 //   - streams do nothing until somebody waits for them, so that a missing wait gives wrong data;
 //   - pinned memory is read when the stream gets there, so that reusing it too early gives wrong data;
-//   - every handle is checked, freeing twice is counted.
+//   - every handle is checked, freeing twice is counted; every call on a device needs a current context, also where real drivers do without.
 #pragma once
 
 #include <cstddef>
