@@ -104,7 +104,7 @@ TEST(Blocks, TogetherAreTheSelection) {
         ASSERT_EQ(*reinterpret_cast<const std::string*>(a), *reinterpret_cast<const std::string*>(b));
       else ASSERT_EQ(std::memcmp(a, b, expected.type().item_size()), 0) << "element " << k;
     }
-    if (testing::Test::HasFailure()) return;
+    if (::testing::Test::HasFailure()) return;
   }
 }
 

@@ -10,7 +10,7 @@
 namespace zarrive {
 namespace {
 
-class GroupTest : public testing::TestWithParam<ZarrFormat> {
+class GroupTest : public ::testing::TestWithParam<ZarrFormat> {
  protected:
   ZarrFormat format() const { return GetParam(); }
   bool v2() const { return format() == ZarrFormat::v2; }
@@ -183,7 +183,7 @@ TEST_P(GroupTest, BrokenDocumentsSayWhichKey) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Formats, GroupTest, testing::Values(ZarrFormat::v2, ZarrFormat::v3),
+INSTANTIATE_TEST_SUITE_P(Formats, GroupTest, ::testing::Values(ZarrFormat::v2, ZarrFormat::v3),
                          [](const auto& info) { return info.param == ZarrFormat::v2 ? "v2" : "v3"; });
 
 TEST(Hierarchy, BothFormatsOpenAsV3WithAWarning) {

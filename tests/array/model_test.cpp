@@ -215,13 +215,13 @@ TEST(Model, RandomArraysEqualADenseModel) {
     try {
       Model model(random, type, format);
       description = model.describe();
-      for (std::uint64_t steps = 2 + random() % 6; steps > 0 && !testing::Test::HasFailure(); --steps)
+      for (std::uint64_t steps = 2 + random() % 6; steps > 0 && !::testing::Test::HasFailure(); --steps)
         model.step();
       model.read_all();
     } catch (const std::exception& error) {
       ADD_FAILURE() << error.what();
     }
-    if (testing::Test::HasFailure()) {
+    if (::testing::Test::HasFailure()) {
       ADD_FAILURE() << "case " << i << ": " << description;
       return;
     }

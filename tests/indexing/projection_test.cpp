@@ -216,7 +216,7 @@ TEST(Projection, ListsAndPointsBothLevels) {
     }
     const ChunkPart part = points ? ChunkPart::points(dimensions, nullptr, count, {}) : ChunkPart(dimensions);
     check_pieces(part, cuts, edges, 1);
-    if (testing::Test::HasFailure()) FAIL() << "case " << i;
+    if (::testing::Test::HasFailure()) FAIL() << "case " << i;
   }
 }
 

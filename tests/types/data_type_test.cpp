@@ -12,7 +12,7 @@
 namespace zarrive {
 namespace {
 
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 using testing::IsEmpty;
 
 std::tuple<std::size_t, std::size_t, std::size_t, ByteOrder> tie(const DataType::Leaf& l) {

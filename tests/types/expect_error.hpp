@@ -17,7 +17,7 @@ void expect_error(ErrorCode code, const std::string& part, F f) {
     ADD_FAILURE() << "no error; expected " << to_string(code) << " with \"" << part << "\"";
   } catch (const Error& e) {
     EXPECT_EQ(to_string(e.code()), to_string(code)) << e.what();
-    EXPECT_THAT(e.message(), testing::HasSubstr(part));
+    EXPECT_THAT(e.message(), ::testing::HasSubstr(part));
   }
 }
 

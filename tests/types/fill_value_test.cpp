@@ -11,8 +11,8 @@
 namespace zarrive {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using testing::IsEmpty;
 
 std::string hex(std::span<const std::byte> bytes) {

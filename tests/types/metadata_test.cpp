@@ -11,8 +11,8 @@
 namespace zarrive {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 constexpr auto L = ByteOrder::little;
 constexpr auto B = ByteOrder::big;
