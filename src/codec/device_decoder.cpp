@@ -138,11 +138,12 @@ bool DeviceDecoder::add(const BoundChain& chain, const Buffer& encoded, const Ch
   if (how_ == gpu::DeviceDecode::automatic && (value.longest_kernel_stream() > kLongestKernelStream ||
                                                value.longest_nvcomp_stream() > kLongestNvcompStream))
     return false;
-  const std::uint64_t dense = steps.delta ? aligned(stored.nbytes()) : 0;
-  const std::uint64_t needed = aligned(bytes.size()) + aligned(value.scratch_size()) + dense;
+  // Sums lie dense beside the stored elements, which may be of a narrower type.
+  const std::uint64_t sums = steps.delta ? multiply(stored.size(), steps.delta->width, "a chunk") : 0;
+  const std::uint64_t needed = aligned(bytes.size()) + aligned(value.scratch_size()) + aligned(sums);
   if (needed > arena_size_) return false;
 
-  const Strides strides = c_strides(stored.shape, item);
+  const Strides strides = c_strides(stored.shape, steps.delta ? steps.delta->width : item);
   const DevicePart placed = device_part(part, strides, output);
   const std::lock_guard lock(mutex_);
   Wave& wave = wave_with(needed);
@@ -167,21 +168,18 @@ bool DeviceDecoder::add(const BoundChain& chain, const Buffer& encoded, const Ch
   work.item_size = static_cast<std::size_t>(item);
   if (steps.delta) {
     // Dense first, then summed up where it lies.
-    std::byte* const summed = wave.take(stored.nbytes());
+    std::byte* const summed = wave.take(sums);
     gpu::ChunkWork first = work;
     const auto step = static_cast<std::int64_t>(steps.delta->width);
     first.operations = steps.before_delta;
     first.axes = {
         {.count = stored.size(), .source_step = static_cast<std::int64_t>(item), .target_step = step}};
-    first.target = {summed, static_cast<std::size_t>(dense), 0};
+    first.target = {summed, static_cast<std::size_t>(sums), 0};
     wave.batch.add_chunk(first, owner, gpu::Pass::before_deltas);
     wave.batch.add_delta(
         {reinterpret_cast<std::uint8_t*>(summed), stored.size(), steps.delta->width, steps.delta->boolean});
     work.source = summed;
-    work.layout = {.size = stored.size() * steps.delta->width,
-                   .block_size = 0,
-                   .width = 1,
-                   .shuffle = gpu::kernels::Shuffle::none};
+    work.layout = {.size = sums, .block_size = 0, .width = 1, .shuffle = gpu::kernels::Shuffle::none};
     work.item_size = steps.delta->width;
   }
   work.source_start = placed.source_start;

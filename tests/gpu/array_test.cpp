@@ -95,6 +95,10 @@ std::vector<Made> kinds() {
                 .format = ZarrFormat::v2,
                 .filters = {v2("delta", R"({"dtype": "<i4"})")},
                 .compressor = v2("lz4")});
+  add("delta of a narrower type", {.data_type = "int32",
+                                   .format = ZarrFormat::v2,
+                                   .filters = {v2("delta", R"({"dtype": "<i4", "astype": "<i2"})")},
+                                   .compressor = v2("lz4")});
   add("fixed scale and offset",
       {.data_type = "float64",
        .format = ZarrFormat::v2,
