@@ -11,7 +11,7 @@ namespace zarrive {
 namespace {
 
 // Longer streams are decoded by the host in automatic mode: a warp takes one, and so long a stream keeps it busy when the others are done.
-// (LZ4: 64 KiB blocks ran at 173 GB/s on an H200; zstd by nvCOMP: 256 KiB chunks 9 GB/s on an H100, 16 MiB frames 0.4 GB/s on an H200.)
+// The engine of a device has a limit of its own. (LZ4: 64 KiB blocks ran at 173 GB/s on an H200; zstd by nvCOMP: 256 KiB chunks 9 GB/s on an H100, 16 MiB frames 0.4 GB/s on an H200.)
 constexpr std::uint64_t kLongestKernelStream = 4 << 20;
 constexpr std::uint64_t kLongestNvcompStream = 1 << 20;
 // Values begin at addresses that every load of a kernel likes.
@@ -89,7 +89,12 @@ std::unique_ptr<DeviceDecoder> DeviceDecoder::make(const gpu::Device& device, gp
 
 DeviceDecoder::DeviceDecoder(const gpu::Device& device, gpu::CudaStream stream, gpu::DeviceDecode how,
                              std::uint64_t arena_size, std::uint64_t nvcomp_budget)
-    : device_(device), stream_(stream), how_(how), arena_size_(arena_size), nvcomp_budget_(nvcomp_budget) {}
+    : device_(device),
+      stream_(stream),
+      how_(how),
+      engine_(gpu::find_engine(device)),
+      arena_size_(arena_size),
+      nvcomp_budget_(nvcomp_budget) {}
 
 // What is under way still uses our memory.
 DeviceDecoder::~DeviceDecoder() {
@@ -133,7 +138,7 @@ bool DeviceDecoder::add(const BoundChain& chain, const Buffer& encoded, const Ch
   const std::uint64_t item = stored.type.item_size();
   const std::span<const std::byte> bytes = chain.without_checksums(encoded.host_span(), context);
   // What has to be decoded, and whether by something that is there.
-  const DeviceValue value = DeviceValue::parse(steps.container, bytes, stored.nbytes());
+  const DeviceValue value = DeviceValue::parse(steps.container, bytes, stored.nbytes(), engine_);
   if (!value.has_decoders()) return false;
   if (how_ == gpu::DeviceDecode::automatic && (value.longest_kernel_stream() > kLongestKernelStream ||
                                                value.longest_nvcomp_stream() > kLongestNvcompStream))
@@ -157,6 +162,7 @@ bool DeviceDecoder::add(const BoundChain& chain, const Buffer& encoded, const Ch
   gpu::copy_to_device(device_, device_bytes, bytes.data(), bytes.size(), stream_);
 
   const DeviceValue::Streams streams = value.on_device(device_bytes, scratch);
+  for (const gpu::EngineStream& stream : streams.engine) wave.batch.add_engine_stream(stream, owner);
   for (const gpu::kernels::Stream& stream : streams.kernel) wave.batch.add_stream(stream, owner);
   for (const auto& [format, chunk] : streams.nvcomp) {
     wave.nvcomp[format].chunks.push_back(chunk);

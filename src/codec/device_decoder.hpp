@@ -12,6 +12,7 @@
 
 #include "codec/device_steps.hpp"
 #include "gpu/decode.hpp"
+#include "gpu/engine.hpp"
 #include "gpu/nvcomp.hpp"
 #include "zarrive/chunk_part.hpp"
 #include "zarrive/codec_chain.hpp"
@@ -56,6 +57,7 @@ class DeviceDecoder {
   const gpu::Device& device_;
   const gpu::CudaStream stream_;
   const gpu::DeviceDecode how_;
+  const gpu::Engine engine_;
   const std::uint64_t arena_size_;
   const std::uint64_t nvcomp_budget_;
   std::mutex mutex_;

@@ -53,7 +53,23 @@ bool is_plain_snappy(std::span<const std::byte> bytes, std::uint64_t decoded_siz
 
 }  // namespace
 
-// A stream for nvCOMP, when that is there and the stream is one that it decodes.
+bool DeviceValue::add_to_engine(gpu::EngineFormat format, Stream stream) {
+  if (!engine_.takes(format, stream.encoded, stream.decoded)) return false;
+  stream.by = Decoder::engine;
+  stream.engine_format = format;
+  streams_.push_back(stream);
+  return true;
+}
+
+// A raw block.
+void DeviceValue::add_lz4(Stream stream) {
+  if (add_to_engine(gpu::EngineFormat::lz4, stream)) return;
+  stream.by = Decoder::kernel;
+  stream.kind = gpu::kernels::StreamKind::lz4;
+  streams_.push_back(stream);
+}
+
+// A stream for the engine or nvCOMP, when one is there and the stream is one that it decodes.
 void DeviceValue::add(std::span<const std::byte> bytes, gpu::NvcompFormat format, Stream stream) {
   const std::span<const std::byte> own = bytes.subspan(stream.offset, stream.encoded);
   switch (format) {
@@ -69,7 +85,12 @@ void DeviceValue::add(std::span<const std::byte> bytes, gpu::NvcompFormat format
     }
     case gpu::NvcompFormat::lz4: break;
   }
+  if (decodable_ &&
+      ((format == gpu::NvcompFormat::deflate && add_to_engine(gpu::EngineFormat::deflate, stream)) ||
+       (format == gpu::NvcompFormat::snappy && add_to_engine(gpu::EngineFormat::snappy, stream))))
+    return;
   decodable_ = decodable_ && gpu::nvcomp_status().library != nullptr;
+  stream.by = Decoder::nvcomp;
   stream.format = format;
   streams_.push_back(stream);
 }
@@ -92,8 +113,10 @@ void DeviceValue::parse_blosc(std::span<const std::byte> bytes, std::uint64_t de
     stream.encoded = from.encoded;
     stream.target = reinterpret_cast<std::uintptr_t>(from.target);
     stream.decoded = from.decoded;
-    stream.by_kernel = from.by_kernel();
-    if (stream.by_kernel) {
+    if (!from.stored && from.format == BloscFormat::lz4) {
+      add_lz4(stream);
+    } else if (from.by_kernel()) {
+      stream.by = Decoder::kernel;
       stream.kind = from.kernel_stream().kind;
       streams_.push_back(stream);
     } else {
@@ -107,8 +130,9 @@ void DeviceValue::parse_blosc(std::span<const std::byte> bytes, std::uint64_t de
 }
 
 DeviceValue DeviceValue::parse(DeviceContainer container, std::span<const std::byte> bytes,
-                               std::uint64_t decoded_size) {
+                               std::uint64_t decoded_size, const gpu::Engine& engine) {
   DeviceValue value;
+  value.engine_ = engine;
   value.layout_ = {.size = decoded_size, .block_size = 0, .width = 1, .shuffle = gpu::kernels::Shuffle::none};
   value.scratch_size_ = decoded_size;
   const Stream all{.offset = 0, .encoded = bytes.size(), .target = 0, .decoded = decoded_size};
@@ -130,10 +154,8 @@ DeviceValue DeviceValue::parse(DeviceContainer container, std::span<const std::b
       Stream stream = all;
       stream.offset = kHeader;
       stream.encoded -= kHeader;
-      stream.by_kernel = true;
-      stream.kind = gpu::kernels::StreamKind::lz4;
       value.decodable_ = stream.encoded <= UINT32_MAX && decoded_size <= UINT32_MAX;
-      value.streams_.push_back(stream);
+      value.add_lz4(stream);
       break;
     }
     case DeviceContainer::zstd: value.add(bytes, gpu::NvcompFormat::zstd, all); break;
@@ -146,7 +168,7 @@ DeviceValue DeviceValue::parse(DeviceContainer container, std::span<const std::b
 std::uint64_t DeviceValue::longest_kernel_stream() const noexcept {
   std::uint64_t longest = 0;
   for (const Stream& stream : streams_)
-    if (stream.by_kernel && stream.kind != gpu::kernels::StreamKind::stored)
+    if (stream.by == Decoder::kernel && stream.kind != gpu::kernels::StreamKind::stored)
       longest = std::max(longest, stream.decoded);
   return longest;
 }
@@ -154,7 +176,7 @@ std::uint64_t DeviceValue::longest_kernel_stream() const noexcept {
 std::uint64_t DeviceValue::longest_nvcomp_stream() const noexcept {
   std::uint64_t longest = 0;
   for (const Stream& stream : streams_)
-    if (!stream.by_kernel) longest = std::max(longest, stream.decoded);
+    if (stream.by == Decoder::nvcomp) longest = std::max(longest, stream.decoded);
   return longest;
 }
 
@@ -165,13 +187,20 @@ DeviceValue::Streams DeviceValue::on_device(const std::byte* bytes, std::byte* s
   for (const Stream& stream : streams_) {
     const std::byte* const from = bytes + stream.offset;
     std::byte* const to = scratch + stream.target;
-    if (stream.by_kernel)
-      out.kernel.push_back({reinterpret_cast<const std::uint8_t*>(from), reinterpret_cast<std::uint8_t*>(to),
-                            static_cast<std::uint32_t>(stream.encoded),
-                            static_cast<std::uint32_t>(stream.decoded), stream.kind});
-    else
-      out.nvcomp.emplace_back(stream.format, gpu::NvcompChunk{from, static_cast<std::size_t>(stream.encoded),
-                                                              to, static_cast<std::size_t>(stream.decoded)});
+    const auto encoded = static_cast<std::uint32_t>(stream.encoded);
+    const auto decoded = static_cast<std::uint32_t>(stream.decoded);
+    switch (stream.by) {
+      case Decoder::engine: out.engine.push_back({from, to, encoded, decoded, stream.engine_format}); break;
+      case Decoder::kernel:
+        out.kernel.push_back({reinterpret_cast<const std::uint8_t*>(from),
+                              reinterpret_cast<std::uint8_t*>(to), encoded, decoded, stream.kind});
+        break;
+      case Decoder::nvcomp:
+        out.nvcomp.emplace_back(stream.format,
+                                gpu::NvcompChunk{from, static_cast<std::size_t>(stream.encoded), to,
+                                                 static_cast<std::size_t>(stream.decoded)});
+        break;
+    }
   }
   return out;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 namespace zarrive::gpu {
 
@@ -33,6 +34,17 @@ struct CudaCopy2D {
   std::size_t width = 0, height = 0;
 };
 
+// CUmemDecompressParams: a stream for the decompression engine. The three addresses are on its device, in memory of cuMemAlloc.
+struct CudaDecompression {
+  std::size_t encoded = 0;           // bytes at `from`
+  std::size_t decoded = 0;           // that are expected; the driver takes it for a hint
+  std::uint32_t* written = nullptr;  // becomes the number of bytes at `to`
+  const void* from = nullptr;
+  void* to = nullptr;
+  unsigned algorithm = 0;  // CUmemDecompressAlgorithm, one bit of the device's mask
+  unsigned char padding[20] = {};
+};
+
 // CUresult
 inline constexpr CudaResult cuda_success = 0;
 inline constexpr CudaResult cuda_invalid_value = 1;
@@ -46,6 +58,12 @@ inline constexpr CudaResult cuda_not_ready = 600;
 inline constexpr int cuda_attribute_multiprocessors = 16;
 inline constexpr int cuda_attribute_compute_major = 75;
 inline constexpr int cuda_attribute_compute_minor = 76;
+inline constexpr int cuda_attribute_decompress_algorithms = 136;
+inline constexpr int cuda_attribute_decompress_longest = 137;
+// CUmemDecompressAlgorithm
+inline constexpr unsigned cuda_decompress_deflate = 1;
+inline constexpr unsigned cuda_decompress_snappy = 2;
+inline constexpr unsigned cuda_decompress_lz4 = 4;
 // CUpointer_attribute
 inline constexpr int cuda_pointer_context = 1;
 inline constexpr int cuda_pointer_memory_type = 2;
@@ -104,5 +122,11 @@ inline constexpr unsigned cuda_event_disable_timing = 2;
      unsigned block_y, unsigned block_z, unsigned shared_bytes, CudaStream stream, void** parameters,        \
      void** extra))                                                                                          \
   X(launch_host_function, cuLaunchHostFunc, (CudaStream stream, CudaHostFunction function, void* argument))
+
+// Those that not every driver has which we take. (CUDA 12.8 and later.)
+#define ZARRIVE_CUDA_OPTIONAL_FUNCTIONS(X)                                                \
+  X(decompress_batch, cuMemBatchDecompressAsync,                                          \
+    (CudaDecompression * streams, std::size_t count, unsigned flags, std::size_t* failed, \
+     CudaStream stream))
 
 }  // namespace zarrive::gpu

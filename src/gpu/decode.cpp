@@ -14,6 +14,7 @@ namespace {
 constexpr std::size_t none = ~std::size_t{0};
 constexpr std::size_t table_alignment = 16;
 constexpr std::size_t fill_alignment = 8;
+constexpr std::uint32_t size_unknown = UINT32_MAX;  // more than any engine takes
 
 std::size_t aligned(std::size_t size, std::size_t alignment) {
   return (size + alignment - 1) / alignment * alignment;
@@ -26,9 +27,10 @@ bool same(const Operation& a, const Operation& b) {
 
 }  // namespace
 
-// Offsets of the tables in what is uploaded. Statuses come first: they alone come back.
+// Offsets of the tables in what is uploaded. Statuses and the sizes that the engine tells come first: they alone come back.
 struct DecodeBatch::Tables {
   std::size_t statuses = 0;
+  std::size_t sizes = 0;
   std::size_t checksums = 0;
   std::size_t streams = 0;
   std::size_t chunks[2] = {};
@@ -65,6 +67,15 @@ void DecodeBatch::add_checksum(const kernels::ChecksumRange& range, std::uint64_
 void DecodeBatch::add_stream(const kernels::Stream& stream, std::uint64_t owner) {
   streams_.push_back(stream);
   owners_[1].push_back(owner);
+}
+
+void DecodeBatch::add_engine_stream(const EngineStream& stream, std::uint64_t owner) {
+  engine_streams_.push_back({.encoded = stream.encoded,
+                             .decoded = stream.decoded,
+                             .from = stream.source,
+                             .to = stream.target,
+                             .algorithm = static_cast<unsigned>(stream.format)});
+  engine_owners_.push_back(owner);
 }
 
 void DecodeBatch::add_delta(const kernels::Delta& delta) {
@@ -154,12 +165,15 @@ std::size_t DecodeBatch::status_count() const noexcept {
   return count;
 }
 
-bool DecodeBatch::empty() const noexcept { return status_count() == 0 && deltas_.empty(); }
+bool DecodeBatch::empty() const noexcept {
+  return status_count() == 0 && engine_streams_.empty() && deltas_.empty();
+}
 std::size_t DecodeBatch::table_bytes() const noexcept { return tables().size; }
 
 DecodeBatch::Tables DecodeBatch::tables() const noexcept {
   Tables result;
   result.statuses = result.take<std::uint32_t>(status_count());
+  result.sizes = result.take<std::uint32_t>(engine_streams_.size());
   result.checksums = result.take<kernels::ChecksumRange>(checksums_.size());
   result.streams = result.take<kernels::Stream>(streams_.size());
   for (std::size_t pass = 0; pass < 2; ++pass)
@@ -186,6 +200,7 @@ void DecodeBatch::write_tables(const Tables& tables, std::byte* to) const {
   std::vector<std::uint32_t> statuses(checksums_.size() + streams_.size(), kernels::status_not_run);
   statuses.resize(status_count(), kernels::status_ok);
   put(tables.statuses, statuses);
+  put(tables.sizes, std::vector<std::uint32_t>(engine_streams_.size(), size_unknown));
   put(tables.checksums, checksums_);
   put(tables.streams, streams_);
   std::size_t status = checksums_.size() + streams_.size();
@@ -221,7 +236,7 @@ void DecodeBatch::launch(CudaStream stream) {
     device_tables_ = Buffer::allocate(tables.size, cuda(device_.ordinal()));
     pinned_tables_ = Buffer::allocate(tables.size, pinned());
   }
-  const std::size_t status_bytes = status_count() * sizeof(std::uint32_t);
+  const std::size_t status_bytes = tables.sizes + engine_streams_.size() * sizeof(std::uint32_t);
   if (pinned_statuses_.size() < status_bytes) pinned_statuses_ = Buffer::allocate(status_bytes, pinned());
   write_tables(tables, pinned_tables_.mutable_data());
 
@@ -235,11 +250,15 @@ void DecodeBatch::launch(CudaStream stream) {
                                      chunks.units},
                    stream);
   };
+  for (std::size_t i = 0; i < engine_streams_.size(); ++i)
+    engine_streams_[i].written =
+        reinterpret_cast<std::uint32_t*>(device_tables_.mutable_data() + tables.sizes) + i;
   try {
     copy_to_device(device_, device_tables_.mutable_data(), pinned_tables_.data(), tables.size, stream);
     kernels.launch(
         device_, kernels::CheckCrc32c{list(tables.checksums, checksums_.data()), statuses, checksums_.size()},
         stream);
+    decompress(device_, engine_streams_, stream);
     kernels.launch(device_,
                    kernels::DecodeStreams{list(tables.streams, streams_.data()), statuses + checksums_.size(),
                                           streams_.size()},
@@ -279,6 +298,10 @@ std::vector<DecodeBatch::Failure> DecodeBatch::failures() const {
       if (*status != kernels::status_ok) result.push_back({owner, *status});
       ++status;
     }
+  const auto* const sizes = reinterpret_cast<const std::uint32_t*>(pinned_statuses_.data() + tables().sizes);
+  for (std::size_t i = 0; i < engine_streams_.size(); ++i)
+    if (sizes[i] != engine_streams_[i].decoded)
+      result.push_back({engine_owners_[i], kernels::status_corrupt});
   return result;
 }
 
@@ -287,6 +310,8 @@ void DecodeBatch::clear() {
   launched_ = false;
   checksums_.clear();
   streams_.clear();
+  engine_streams_.clear();
+  engine_owners_.clear();
   for (Chunks& chunks : passes_) chunks = {};
   deltas_.clear();
   dimensions_.clear();

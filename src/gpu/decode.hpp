@@ -1,6 +1,6 @@
 // Decoding on a device: the work of many chunks gathered on the host, then put into a stream as a few launches.
 //
-// In stream order: checksums are compared, streams are decoded, chunks of the first pass are assembled, deltas are summed, the other
+// In stream order: checksums are compared, streams are decoded (by the device's engine, then by a kernel), chunks of the first pass are assembled, deltas are summed, the other
 // chunks are assembled. A pass without work costs nothing. Everything that the host can know is checked when work is added (Error), so
 // that kernels only meet what they cannot be led out of bounds by; what they find wrong in the bytes is in the statuses.
 #pragma once
@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "gpu/engine.hpp"
 #include "gpu/kernels.hpp"
 #include "zarrive/memory.hpp"
 
@@ -50,6 +51,15 @@ struct ChunkWork {
   Target target = {};
 };
 
+// `encoded` bytes at `source` decode to exactly `decoded` at `target`; the device's engine takes it. Memory of cuMemAlloc, both.
+struct EngineStream {
+  const std::byte* source = nullptr;
+  std::byte* target = nullptr;
+  std::uint32_t encoded = 0;
+  std::uint32_t decoded = 0;
+  EngineFormat format = EngineFormat::lz4;
+};
+
 enum class Pass : std::uint8_t { before_deltas, last };
 
 struct ChunkPlan;
@@ -64,6 +74,7 @@ class DecodeBatch {
   // `owner` is a number of the caller's, for failures(): usually which chunk.
   void add_checksum(const kernels::ChecksumRange& range, std::uint64_t owner);
   void add_stream(const kernels::Stream& stream, std::uint64_t owner);
+  void add_engine_stream(const EngineStream& stream, std::uint64_t owner);
   // Error(out_of_bounds) when it would read outside the layout or write outside the target, Error(invalid_argument) for operations that
   // do not fit each other or the element.
   void add_chunk(const ChunkWork& work, std::uint64_t owner, Pass pass = Pass::last);
@@ -88,7 +99,7 @@ class DecodeBatch {
     std::uint32_t status;
   };
   std::vector<Failure> failures() const;
-  // In the order of add_stream().
+  // In the order of add_stream(), without those of the engine.
   std::span<const std::uint32_t> stream_statuses() const;
 
   void clear();  // waits; the tables' memory is kept for the next batch
@@ -115,6 +126,7 @@ class DecodeBatch {
   const Device& device_;
   std::vector<kernels::ChecksumRange> checksums_;
   std::vector<kernels::Stream> streams_;
+  std::vector<CudaDecompression> engine_streams_;  // without the places of their sizes, which are a table
   Chunks passes_[2];
   std::vector<kernels::Delta> deltas_;
   std::vector<kernels::Dimension> dimensions_;
@@ -124,6 +136,7 @@ class DecodeBatch {
   std::vector<Operation> operations_;
   std::vector<std::byte> fills_;
   std::vector<std::uint64_t> owners_[4];  // of checksums, streams, and chunks of both passes
+  std::vector<std::uint64_t> engine_owners_;
 
   Buffer device_tables_;
   Buffer pinned_tables_;

@@ -36,6 +36,10 @@ void load(Loaded& loaded) {
   }
   ZARRIVE_CUDA_FUNCTIONS(ZARRIVE_CUDA_LOAD)
 #undef ZARRIVE_CUDA_LOAD
+#define ZARRIVE_CUDA_LOAD_OPTIONAL(member, name, parameters) \
+  driver.member = reinterpret_cast<decltype(driver.member)>(library.symbol(#name));
+  ZARRIVE_CUDA_OPTIONAL_FUNCTIONS(ZARRIVE_CUDA_LOAD_OPTIONAL)
+#undef ZARRIVE_CUDA_LOAD_OPTIONAL
   const CudaResult started = driver.init(0);
   if (started == cuda_stub_library) {
     status.reason =

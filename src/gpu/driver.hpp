@@ -8,10 +8,11 @@
 
 namespace zarrive::gpu {
 
-// The driver's functions, all of them there.
+// The driver's functions: all of them there, but for the optional ones, which may be null.
 struct Driver {
 #define ZARRIVE_CUDA_MEMBER(member, name, parameters) CudaResult(*member) parameters = nullptr;
   ZARRIVE_CUDA_FUNCTIONS(ZARRIVE_CUDA_MEMBER)
+  ZARRIVE_CUDA_OPTIONAL_FUNCTIONS(ZARRIVE_CUDA_MEMBER)
 #undef ZARRIVE_CUDA_MEMBER
   int version = 0;  // 12040 is CUDA 12.4
   int devices = 0;

@@ -12,12 +12,14 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <random>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "fakes/fake_kernels.hpp"
+#include "fakes/host_formats.hpp"
 
 // The names and types are those of libcuda, written down again here so that the loader's are tested against something.
 #define EXPORT extern "C" __attribute__((visibility("default")))
@@ -84,6 +86,8 @@ struct Machine {
   std::mt19937_64 random{
       std::getenv("FAKE_CUDA_SEED") ? std::strtoull(std::getenv("FAKE_CUDA_SEED"), nullptr, 10) : 1};
   fake_cuda::Counts counts;
+  int engine_formats = -1;  // -1: as the environment says
+  int engine_longest = 0;
   std::size_t used[8] = {};
 };
 
@@ -191,6 +195,15 @@ class Bytes {
   std::byte* data_ = nullptr;
 };
 
+int engine_formats() {
+  const int set = machine().engine_formats;
+  return set >= 0 ? set : setting("FAKE_CUDA_DECOMPRESS", 0);
+}
+int engine_longest() {
+  if (machine().engine_formats >= 0) return machine().engine_longest;
+  return engine_formats() ? 4 << 20 : 0;
+}
+
 // All memory of a device, for a kernel.
 class OpenDevice {
  public:
@@ -233,7 +246,13 @@ void reset_counts() {
   std::lock_guard lock(machine().mutex);
   Counts& all = machine().counts;
   all.bytes_to_device = all.bytes_to_host = all.bytes_on_device = 0;
-  all.bad_calls = all.kernels = 0;
+  all.bad_calls = all.kernels = all.engine_calls = all.engine_streams = 0;
+}
+
+void set_decompression(int mask, int max_length) {
+  std::lock_guard lock(machine().mutex);
+  machine().engine_formats = mask;
+  machine().engine_longest = max_length;
 }
 
 void peek(void* to, unsigned long long from, std::size_t size) {
@@ -347,7 +366,13 @@ EXPORT Result cuDeviceGetName(char* name, int size, int device) {
 EXPORT Result cuDeviceGetAttribute(int* value, int attribute, int) {
   BEGIN("cuDeviceGetAttribute");
   static_cast<void>(m);
-  *value = attribute == 75 ? 9 : attribute == 76 ? 0 : attribute == 16 ? 132 : 0;
+  switch (attribute) {
+    case 16: *value = 132; break;
+    case 75: *value = 9; break;
+    case 136: *value = engine_formats(); break;
+    case 137: *value = engine_longest(); break;
+    default: *value = 0;
+  }
   return ok;
 }
 
@@ -749,6 +774,67 @@ EXPORT Result cuLaunchKernel(void* function, unsigned grid_x, unsigned grid_y, u
                 copy = std::vector<std::byte>(bytes, bytes + kernel->parameter_size)] {
     const OpenDevice open(device);
     kernel->run(copy.data(), machine().random);
+  });
+  return ok;
+}
+
+struct Decompression {  // CUmemDecompressParams
+  std::size_t encoded, decoded;
+  std::uint32_t* written;
+  const void* from;
+  void* to;
+  unsigned algorithm;
+  unsigned char rest[20];
+};
+
+// What a real engine does with a damaged stream is not known. This one writes no more than was expected and tells how much it would have
+// been, or 0.
+static void decompress(const Decompression& work) {
+  const auto address = [](const void* data) { return reinterpret_cast<std::uintptr_t>(data); };
+  const Bytes from(address(work.from), work.encoded);
+  const Bytes to(address(work.to), work.decoded);
+  const Bytes written(address(work.written), sizeof(std::uint32_t));
+  if (!from.data() || !to.data() || !written.data()) return static_cast<void>(bad(invalid_value));
+  const fakes::Bytes encoded(from.data(), from.data() + work.encoded);
+  const std::size_t room = work.decoded + 1000;
+  const std::optional<fakes::Bytes> decoded = work.algorithm == 1   ? fakes::decode_Deflate(encoded, room)
+                                              : work.algorithm == 2 ? fakes::decode_Snappy(encoded, room)
+                                                                    : fakes::decode_LZ4(encoded, room);
+  if (decoded) std::copy_n(decoded->begin(), std::min(decoded->size(), work.decoded), to.data());
+  const auto size = static_cast<std::uint32_t>(decoded ? decoded->size() : 0);
+  std::memcpy(written.data(), &size, sizeof size);
+}
+
+EXPORT Result cuMemBatchDecompressAsync(Decompression* all, std::size_t count, unsigned flags,
+                                        std::size_t* failed, void* handle) {
+  BEGIN("cuMemBatchDecompressAsync");
+  if (failed) *failed = SIZE_MAX;
+  Stream* const stream = stream_of(handle);
+  if (!stream) return bad(invalid_handle);
+  if (current.empty() || current.back()->device != stream->device) return bad(invalid_context);
+  if (!all || count == 0 || flags) return bad(invalid_value);
+  const auto on_device = [&](const void* data, std::size_t size) {
+    const Block* const block = block_of(reinterpret_cast<std::uintptr_t>(data), size);
+    return block && block->device == stream->device;
+  };
+  const auto longest = static_cast<std::size_t>(engine_longest());
+  for (std::size_t i = 0; i < count; ++i) {
+    const Decompression& work = all[i];
+    const unsigned format = work.algorithm;
+    const bool known = format == 1 || format == 2 || format == 4;
+    if (known && (static_cast<unsigned>(engine_formats()) & format) && work.encoded && work.decoded &&
+        work.encoded <= longest && work.decoded <= longest && on_device(work.from, work.encoded) &&
+        on_device(work.to, work.decoded) && on_device(work.written, sizeof(std::uint32_t)) &&
+        reinterpret_cast<std::uintptr_t>(work.written) % sizeof(std::uint32_t) == 0 &&
+        std::all_of(std::begin(work.rest), std::end(work.rest), [](unsigned char c) { return c == 0; }))
+      continue;
+    if (failed) *failed = i;
+    return bad(invalid_value);
+  }
+  ++m.counts.engine_calls;
+  m.counts.engine_streams += static_cast<long>(count);
+  put(*stream, [works = std::vector<Decompression>(all, all + count)] {
+    for (const Decompression& work : works) decompress(work);
   });
   return ok;
 }

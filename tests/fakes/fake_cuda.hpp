@@ -22,6 +22,8 @@ struct Counts {
   long bad_calls = 0;        // freed twice, never made, copied past an end, called without a context
   long contexts_pushed = 0;  // less those popped, of all threads
   long kernels = 0;          // launched
+  long engine_calls = 0;     // of cuMemBatchDecompressAsync
+  long engine_streams = 0;   // in them
   std::size_t bytes_to_device = 0;
   std::size_t bytes_to_host = 0;
   std::size_t bytes_on_device = 0;
@@ -31,6 +33,9 @@ struct Counts {
 FAKE_CUDA_API void fail(const char* function, int result, int skip);
 FAKE_CUDA_API Counts counts();
 FAKE_CUDA_API void reset_counts();  // of bytes and bad calls
+// The decompression engine of every device: a mask of 1 (deflate), 2 (snappy), 4 (LZ4), and how many bytes a stream may have, encoded or
+// decoded. Without this call the environment says it: FAKE_CUDA_DECOMPRESS=<mask>, of streams up to 4 MiB, and else there is none.
+FAKE_CUDA_API void set_decompression(int mask, int max_length);
 // What the device has there, for tests to look at without a stream: nothing is waited for.
 FAKE_CUDA_API void peek(void* to, unsigned long long from, std::size_t size);
 

@@ -31,6 +31,30 @@ ZARRIVE_SAME_PLACE(height, Height);
   static_assert(testing::Same<CudaResult parameters, std::remove_pointer_t<decltype(&::name)>>::value, #name);
 ZARRIVE_CUDA_FUNCTIONS(ZARRIVE_CUDA_SAME)
 
+#if CUDA_VERSION >= 12080
+ZARRIVE_CUDA_OPTIONAL_FUNCTIONS(ZARRIVE_CUDA_SAME)
+#define ZARRIVE_SAME_STREAM(ours, theirs)                                                       \
+  static_assert(offsetof(CudaDecompression, ours) == offsetof(CUmemDecompressParams, theirs) && \
+                    sizeof(CudaDecompression::ours) == sizeof(CUmemDecompressParams::theirs),   \
+                #theirs)
+static_assert(sizeof(CudaDecompression) == sizeof(CUmemDecompressParams));
+ZARRIVE_SAME_STREAM(encoded, srcNumBytes);
+ZARRIVE_SAME_STREAM(decoded, dstNumBytes);
+ZARRIVE_SAME_STREAM(written, dstActBytes);
+ZARRIVE_SAME_STREAM(from, src);
+ZARRIVE_SAME_STREAM(to, dst);
+ZARRIVE_SAME_STREAM(algorithm, algo);
+ZARRIVE_SAME_STREAM(padding, padding);
+
+TEST(CudaPrototypes, ConstantsOfTheDecompressionEngineAreTheVendors) {
+  EXPECT_EQ(cuda_attribute_decompress_algorithms, CU_DEVICE_ATTRIBUTE_MEM_DECOMPRESS_ALGORITHM_MASK);
+  EXPECT_EQ(cuda_attribute_decompress_longest, CU_DEVICE_ATTRIBUTE_MEM_DECOMPRESS_MAXIMUM_LENGTH);
+  EXPECT_EQ(cuda_decompress_deflate, static_cast<unsigned>(CU_MEM_DECOMPRESS_ALGORITHM_DEFLATE));
+  EXPECT_EQ(cuda_decompress_snappy, static_cast<unsigned>(CU_MEM_DECOMPRESS_ALGORITHM_SNAPPY));
+  EXPECT_EQ(cuda_decompress_lz4, static_cast<unsigned>(CU_MEM_DECOMPRESS_ALGORITHM_LZ4));
+}
+#endif
+
 TEST(CudaPrototypes, ConstantsAreTheVendors) {
   EXPECT_EQ(cuda_success, CUDA_SUCCESS);
   EXPECT_EQ(cuda_invalid_value, CUDA_ERROR_INVALID_VALUE);
