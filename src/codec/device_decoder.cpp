@@ -92,7 +92,8 @@ DeviceDecoder::DeviceDecoder(const gpu::Device& device, gpu::CudaStream stream, 
     : device_(device),
       stream_(stream),
       how_(how),
-      engine_(gpu::find_engine(device)),
+      // Nobody says that it never writes past what a broken stream should decode to, so only who asks for all that the device has gets it.
+      engine_(how == gpu::DeviceDecode::always ? gpu::find_engine(device) : gpu::Engine{}),
       arena_size_(arena_size),
       nvcomp_budget_(nvcomp_budget) {}
 
