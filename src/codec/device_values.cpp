@@ -101,17 +101,18 @@ void DeviceValue::parse_blosc(std::span<const std::byte> bytes, std::uint64_t de
   if (header.decoded_size != decoded_size)
     corrupt("the Blosc header states " + std::to_string(header.decoded_size) +
             " decoded bytes, expected are " + std::to_string(decoded_size));
-  // Addresses counted from zero: offsets.
-  const BloscOnDevice plan = plan_blosc(frame, bytes, nullptr, nullptr);
+  // Where it lies does not matter yet: offsets from here are kept.
+  std::byte* const base = const_cast<std::byte*>(bytes.data());
+  const BloscOnDevice plan = plan_blosc(frame, bytes, base, base);
   layout_ = plan.layout;
   in_value_ = header.stored;
   decoded_at_ = header.stored ? BloscHeader::kSize : 0;
   scratch_size_ = device_scratch_size(header);
   for (const DeviceStream& from : plan.streams) {
     Stream stream;
-    stream.offset = reinterpret_cast<std::uintptr_t>(from.source);
+    stream.offset = static_cast<std::uint64_t>(from.source - base);
     stream.encoded = from.encoded;
-    stream.target = reinterpret_cast<std::uintptr_t>(from.target);
+    stream.target = static_cast<std::uint64_t>(from.target - base);
     stream.decoded = from.decoded;
     if (!from.stored && from.format == BloscFormat::lz4) {
       add_lz4(stream);
