@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
 #include <set>
 #include <thread>
 
@@ -391,13 +392,21 @@ class CountingAllocator final : public Allocator {
   std::atomic<int> calls{0};
 };
 
-TEST_P(StoreSuite, ValuesAreHostBytesWhateverThePrototype) {
-  Store& store = open({{"k", "0123456789"}});
+// Before anything asks for a driver: tests/gpu is about machines that have one.
+[[maybe_unused]] const bool without_driver = ::setenv("ZARRIVE_LIBCUDA", "none", 1) == 0;
+
+TEST_P(StoreSuite, ValuesAreWhereTheContextAsks) {
+  Store& store = open({{"k", "0123456789"}, {"zarr.json", "{}"}});
   auto allocator = std::make_shared<CountingAllocator>();
-  std::vector<Context> contexts(3);
-  contexts[0].prototype = cuda(0);  // a store without a GPU part returns host bytes
-  contexts[1].prototype = pinned();
-  contexts[2].prototype = Prototype{{}, allocator};
+  Context device;
+  device.prototype = cuda(0);
+  EXPECT_ERROR(store.get("k", {}, &device), ErrorCode::unsupported, "no CUDA driver");
+  EXPECT_ERROR(store.get("k", {}, &device), ErrorCode::unsupported, store.name());
+  EXPECT_FALSE(store.get("absent", {}, &device));
+  EXPECT_EQ(store.get("zarr.json", {}, &device)->text(), "{}") << "metadata stays on the host";
+  std::vector<Context> contexts(2);
+  contexts[0].prototype = pinned();
+  contexts[1].prototype = Prototype{{}, allocator};
   for (const Context& context : contexts) {
     const std::optional<Buffer> value = store.get("k", {}, &context);
     ASSERT_TRUE(value);
