@@ -31,6 +31,9 @@ struct Devices {
 };
 
 Device& Device::get(int ordinal) {
+  if (const DriverStatus& status = driver_status(); !status.driver)
+    throw Error(ErrorCode::unsupported,
+                "there is no device cuda:" + std::to_string(ordinal) + ": " + status.reason);
   const Driver& driver = gpu::driver();
   if (ordinal < 0 || ordinal >= driver.devices)
     throw Error(ErrorCode::invalid_argument, "there is no device cuda:" + std::to_string(ordinal) +
