@@ -60,6 +60,13 @@ struct WriteOptions {
   // Of sources in device memory: a CUstream of that device; the elements are those after everything put into it so far. Null: the source
   // is complete. The call returns when all is written, either way.
   void* stream = nullptr;
+  // Of the same: where nvCOMP is installed, chunks that the write covers whole, with elements of the array's own type, are encoded on the
+  // device when the chain is `bytes` as the elements lie in memory, then zstd (without its checksum) or numcodecs' lz4, then at most checksums;
+  // only encoded bytes cross. nvCOMP has a level of its own. Other chunks cross as elements, and the host encodes them, as it does when the
+  // device has no memory left. Error(unavailable) naming the chunk when nvCOMP fails.
+  gpu::DeviceEncode device_encode = gpu::DeviceEncode::automatic;
+  std::uint64_t max_device_bytes =
+      512u << 20;  // of the same: bound on device memory for chunks that are encoded there
 };
 
 // Elements of a C++ type with a shape; owns its memory, C order. What Array::read<T> gives.

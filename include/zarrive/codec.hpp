@@ -86,6 +86,7 @@ class ZARRIVE_API ByteOutput {
 };
 
 struct DeviceSteps;
+enum class DeviceContainer : std::uint8_t;
 
 class ZARRIVE_API Codec : public std::enable_shared_from_this<Codec> {
  public:
@@ -208,6 +209,9 @@ class ZARRIVE_API BytesToBytesCodec : public Codec {
   virtual Buffer encode(std::span<const std::byte> decoded, const Context& context) const = 0;
   virtual void decode(std::span<const std::byte> encoded, ByteOutput& decoded,
                       const Context& context) const = 0;
+  // When what any encoder of a container makes of the bytes will do in place of encode(): that container, for a GPU to encode
+  // (src/codec/device_steps.hpp). Default: nullopt, the host encodes.
+  virtual std::optional<DeviceContainer> device_encoding() const;
   // Reads ranges of the decoded bytes (all of Kind::range, within them) out of part of the encoded ones, in rounds; `ready` gets each
   // range once, from any thread. Only when can_decode_ranges() for this context (a checksum that is verified needs every byte).
   using RangeSink = std::function<void(std::size_t i, const Buffer& bytes)>;

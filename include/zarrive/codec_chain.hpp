@@ -49,6 +49,10 @@ class ZARRIVE_API BoundChain {
   // What a GPU has to do to decode a chunk, and the part and output as the dense array behind these steps has them; false when the host has to.
   // (src/codec/device_steps.hpp)
   bool device_steps(DeviceSteps& steps, ChunkPart& part, ArrayView& output) const;
+  // When a GPU can encode chunks: what it has to make of the dense elements. nullopt: the host encodes.
+  std::optional<DeviceContainer> device_encoding() const;
+  // What the codecs after that (checksums) make of the bytes: the value. The host does it.
+  Buffer finish_device_encoding(Buffer encoded, const Context& context) const;
   // The bytes of a value with the checksums around them compared and taken off.
   std::span<const std::byte> without_checksums(std::span<const std::byte> encoded,
                                                const Context& context) const;

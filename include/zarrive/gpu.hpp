@@ -36,6 +36,12 @@ enum class DeviceDecode : std::uint8_t {
   never       // by the host: for data of unknown origin, whose streams no decoder of a vendor's should see
 };
 
+// Where chunks of a write from device memory are encoded.
+enum class DeviceEncode : std::uint8_t {
+  automatic,  // on the device what nvCOMP encodes (see WriteOptions::device_encode); the host does the rest
+  never  // by the host: at the level of compression that the metadata states, the same bytes on every machine
+};
+
 // Which ways the bytes of a read took to device memory. See ReadOptions::device_report.
 struct ZARRIVE_API ReadReport {
   // That cuFile read to their place; no stream waits for that, so only of reads without one.

@@ -1,4 +1,5 @@
-// The way of a write: pieces; chunks that are written in part are read first, in one batch; then all are encoded and set in one batch.
+// The way of a write: pieces; chunks that are written in part are read first, in one batch; then all are encoded and set in one batch. Of a
+// source in device memory, whole chunks may be encoded there before that; what is left is brought to pinned memory.
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -10,6 +11,7 @@
 #include "array/resolve.hpp"
 #include "array/rounds.hpp"
 #include "array/transfer.hpp"
+#include "codec/device_encoder.hpp"
 
 namespace zarrive {
 namespace {
@@ -28,6 +30,7 @@ class Writer {
     annotates_ = array.store->capabilities().annotates;
     // A v2 null fill reads as zeros here but as anything elsewhere: such chunks are always stored.
     may_elide_ = !options.write_empty_chunks && !metadata_.fill_value.is_undefined();
+    if (device && pieces_.size() > 0 && source_.same_elements()) make_encoder();
   }
 
   void run() {
@@ -43,7 +46,10 @@ class Writer {
     bool partial = false;
     std::optional<Buffer> merged = {};  // of partial ones: the new encoded chunk; nothing when it is all fill
     NDArray converted = {};             // of partial ones: our part in the array's type, when that is another
-    // Of a source in device memory: our part in pinned memory, there when `arrived` is.
+    // Of a source in device memory, when it is encoded there: the value but for its checksums; nothing when it is all fill.
+    bool on_device = false;
+    std::optional<Buffer> encoded = {};
+    // Else our part in pinned memory, there when `arrived` is.
     NDArray block = {};
     std::unique_ptr<gpu::Event> arrived = {};
   };
@@ -59,10 +65,48 @@ class Writer {
     return {source_.over(item.block.view()), piece.part.to_own_output()};
   }
 
+  void make_encoder() {
+    Piece piece;
+    pieces_.at(0, piece);
+    DeviceEncoder::Options options;
+    options.how = options_.device_encode;
+    options.max_bytes = options_.max_device_bytes;
+    if (may_elide_) options.fill = &metadata_.fill_value;
+    encoder_ = DeviceEncoder::make(device_->device(), device_->handle(),
+                                   *array_.chain->bind(piece.chunk_shape), options);
+  }
+
+  bool encodes_on_device(const Work& item, const Piece& piece) const {
+    return encoder_ && piece.whole && item.context.codec_parameters.is_null() &&
+           encoder_->takes(piece.part.of_output(source_.view()));
+  }
+
+  // The host encodes them all after all when the device has no memory for them.
+  void encode_on_device(std::vector<Work>& work) {
+    std::vector<Work*> items;
+    std::vector<DeviceEncoder::Chunk> chunks;
+    Piece piece;
+    for (Work& item : work) {
+      if (!item.on_device) continue;
+      pieces_.at(item.piece, piece);
+      items.push_back(&item);
+      chunks.push_back({piece.part.of_output(source_.view()), &item.context});
+    }
+    if (items.empty()) return;
+    auto encoded =
+        with_place({array_.store->name(), array_.path, {}}, [&] { return encoder_->encode(chunks); });
+    if (!encoded) encoder_ = nullptr;
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      if (!encoded) items[i]->on_device = false;
+      else if (!(*encoded)[i].only_fill) items[i]->encoded = std::move((*encoded)[i].bytes);
+    }
+  }
+
   // Begins to bring the parts of a source in device memory here; those of later pieces come while earlier ones are encoded.
   void bring(std::vector<Work>& work) const {
     Piece piece;
     for (Work& item : work) {
+      if (item.on_device) continue;
       pieces_.at(item.piece, piece);
       item.block = NDArray::allocate(source_.view().type, piece.part.extents(), pinned());
       gpu::copy_to_host(device_->device(), item.block.view(), piece.part.of_output(source_.view()),
@@ -99,6 +143,7 @@ class Writer {
       item.context.shard_order = options_.shard_order;
       item.partial = partial;
       if (annotates_) array_.store->annotate(item.context);
+      item.on_device = !partial && encodes_on_device(item, piece);
       work.push_back(std::move(item));
     }
     // Within this process nobody else writes these chunks until we are done, so that no part of another write is lost.
@@ -109,7 +154,10 @@ class Writer {
     // Also when a step fails: the stream may still be writing to the blocks.
     const auto wait = [](DeviceStream* stream) { gpu::drain(stream->device(), stream->handle()); };
     const std::unique_ptr<DeviceStream, decltype(wait)> passed(device_, wait);
-    if (device_) bring(work);
+    if (device_) {
+      encode_on_device(work);
+      bring(work);
+    }
     read_partial(work);
     write_all(work);
     return work.size();
@@ -150,7 +198,7 @@ class Writer {
       sets[i].produce = [this, &item]() -> std::optional<Buffer> {
         if (item.partial) return std::exchange(item.merged, std::nullopt);
         return with_place({array_.store->name(), array_.path, item.key},
-                          [&] { return encode_covered(item); });
+                          [&] { return item.on_device ? finish_encoded(item) : encode_covered(item); });
       };
     }
     SetOptions options;
@@ -217,6 +265,12 @@ class Writer {
     return chain.encode(chunk.view(), item.context);
   }
 
+  // What the device encoded.
+  std::optional<Buffer> finish_encoded(Work& item) const {
+    if (!item.encoded) return std::nullopt;
+    return item.chain->finish_device_encoding(*std::exchange(item.encoded, std::nullopt), item.context);
+  }
+
   const ArrayParts array_;
   const ArrayMetadata& metadata_;
   const Caller source_;
@@ -225,6 +279,7 @@ class Writer {
   const Pieces pieces_;
   bool annotates_ = false;
   bool may_elide_ = false;
+  std::unique_ptr<DeviceEncoder> encoder_;  // null: the host encodes
 };
 
 // Device memory is brought to pinned memory part by part where the selection is made of ranges, else all of it at once.

@@ -117,6 +117,21 @@ bool BoundChain::device_steps(DeviceSteps& steps, ChunkPart& part, ArrayView& ou
   return true;
 }
 
+std::optional<DeviceContainer> BoundChain::device_encoding() const {
+  const bool as_in_memory = array_codecs_.empty() && bytes_codec_->is_memory_layout(encoded_array_) &&
+                            !bytes_codec_->finishes_in_place(encoded_array_);
+  if (!as_in_memory || byte_codecs_.empty()) return std::nullopt;
+  for (std::size_t i = 1; i < byte_codecs_.size(); ++i)
+    if (!byte_codecs_[i]->capabilities().fixed_size) return std::nullopt;
+  return byte_codecs_[0]->device_encoding();
+}
+
+Buffer BoundChain::finish_device_encoding(Buffer encoded, const Context& context) const {
+  for (std::size_t i = 1; i < byte_codecs_.size(); ++i)
+    encoded = byte_codecs_[i]->encode(encoded.host_span(), context);
+  return encoded;
+}
+
 std::span<const std::byte> BoundChain::without_checksums(std::span<const std::byte> encoded,
                                                          const Context& context) const {
   for (std::size_t i = byte_codecs_.size(); i-- > 0;)

@@ -45,6 +45,7 @@ std::shared_ptr<const BytesToBytesCodec> BytesToBytesCodec::bind(const BytesSpec
   return std::static_pointer_cast<const BytesToBytesCodec>(shared_from_this());
 }
 std::optional<std::uint64_t> BytesToBytesCodec::encoded_size(std::uint64_t) const { return std::nullopt; }
+std::optional<DeviceContainer> BytesToBytesCodec::device_encoding() const { return std::nullopt; }
 bool BytesToBytesCodec::can_decode_ranges(const Context&) const { return false; }
 std::unique_ptr<PartialDecode> BytesToBytesCodec::decode_ranges(std::vector<ByteRange>, RangeSink,
                                                                 std::optional<std::uint64_t>,

@@ -20,26 +20,6 @@ constexpr std::uint64_t kSmallestArena = 64 << 10;
 
 std::uint64_t aligned(std::uint64_t size) { return (size + kAlignment - 1) / kAlignment * kAlignment; }
 
-// The memory that a view's elements lie in.
-gpu::Target target_of(const ArrayView& view, std::int64_t start) {
-  std::int64_t below = 0, above = static_cast<std::int64_t>(view.type.item_size());
-  for (std::size_t d = 0; d < view.ndim(); ++d) {
-    const std::int64_t reach = static_cast<std::int64_t>(view.shape[d] - 1) * view.strides[d];
-    (reach < 0 ? below : above) += reach;
-  }
-  return {view.data + below, static_cast<std::size_t>(above - below), start - below};
-}
-
-// Without a fuss when there are none: the host decodes then.
-bool has_kernels() {
-  try {
-    gpu::Kernels::get();
-    return true;
-  } catch (const Error&) {
-    return false;
-  }
-}
-
 std::string inner_chunk(const Context& context) {
   return context.shard && context.chunk_index ? "inner chunk " + to_string(*context.chunk_index) + ": " : "";
 }
@@ -81,7 +61,7 @@ struct DeviceDecoder::Wave {
 std::unique_ptr<DeviceDecoder> DeviceDecoder::make(const gpu::Device& device, gpu::CudaStream stream,
                                                    gpu::DeviceDecode how, std::uint64_t budget,
                                                    std::uint64_t expected) {
-  if (how == gpu::DeviceDecode::never || !has_kernels()) return nullptr;
+  if (how == gpu::DeviceDecode::never || !gpu::Kernels::available()) return nullptr;
   // Half of the budget is for nvCOMP, whose zstd wants a lot for itself, the rest for two waves.
   const std::uint64_t arena = std::max(kSmallestArena, std::min(budget / 4, aligned(expected)));
   return std::unique_ptr<DeviceDecoder>(new DeviceDecoder(device, stream, how, arena, budget / 2));
@@ -192,7 +172,7 @@ bool DeviceDecoder::add(const BoundChain& chain, const Buffer& encoded, const Ch
   work.source_start = placed.source_start;
   work.operations = steps.operations;
   work.axes = placed.axes;
-  work.target = target_of(output, placed.target_start);
+  work.target = device_target(output, placed.target_start);
   wave.batch.add_chunk(work, owner);
   return true;
 }
@@ -223,7 +203,7 @@ void DeviceDecoder::add_block(const NDArray& block, const ChunkPart& part, const
   work.item_size = view.type.item_size();
   work.source_start = placed.source_start;
   work.axes = placed.axes;
-  work.target = target_of(output, placed.target_start);
+  work.target = device_target(output, placed.target_start);
   wave.owners.push_back({});
   wave.batch.add_chunk(work, wave.owners.size() - 1);
 }
@@ -234,7 +214,7 @@ void DeviceDecoder::add_fill(const ChunkPart& part, const ArrayView& output, con
   const std::lock_guard lock(mutex_);
   Wave& wave = wave_with(0);
   wave.lists.push_back(placed.lists);
-  wave.batch.add_fill(value.bytes(), placed.axes, target_of(output, placed.target_start));
+  wave.batch.add_fill(value.bytes(), placed.axes, device_target(output, placed.target_start));
 }
 
 void DeviceDecoder::launch(Wave& wave) {

@@ -78,4 +78,13 @@ DevicePart device_part(const ChunkPart& part, std::span<const std::int64_t> stri
   return result;
 }
 
+gpu::Target device_target(const ArrayView& view, std::int64_t start) {
+  std::int64_t below = 0, above = static_cast<std::int64_t>(view.type.item_size());
+  for (std::size_t d = 0; d < view.ndim(); ++d) {
+    const std::int64_t reach = static_cast<std::int64_t>(view.shape[d] - 1) * view.strides[d];
+    (reach < 0 ? below : above) += reach;
+  }
+  return {view.data + below, static_cast<std::size_t>(above - below), start - below};
+}
+
 }  // namespace zarrive

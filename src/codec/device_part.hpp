@@ -25,4 +25,7 @@ struct DevicePart {
 // places overflow 64 bits, as is so for memory that exists.
 DevicePart device_part(const ChunkPart& part, std::span<const std::int64_t> strides, const ArrayView& output);
 
+// The memory that a view's elements lie in, and the place in it that is `start` bytes from the first element. Not of empty views.
+gpu::Target device_target(const ArrayView& view, std::int64_t start);
+
 }  // namespace zarrive

@@ -67,6 +67,7 @@ class Lz4 final : public BytesToBytesCodec {
     steps.container = DeviceContainer::lz4;
     return true;
   }
+  std::optional<DeviceContainer> device_encoding() const override { return DeviceContainer::lz4; }
 
  private:
   int acceleration_;

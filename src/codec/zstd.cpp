@@ -94,6 +94,10 @@ class Zstd final : public BytesToBytesCodec {
     steps.container = DeviceContainer::zstd;
     return true;
   }
+  // nvCOMP's frames have no checksum.
+  std::optional<DeviceContainer> device_encoding() const override {
+    return checksum_ ? std::nullopt : std::optional(DeviceContainer::zstd);
+  }
 
   bool decode_in_order(std::span<const std::byte> encoded, ByteSink& sink, const Context&) const override {
     // One frame with everything, which says so; skippable ones may follow.

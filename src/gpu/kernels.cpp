@@ -78,6 +78,15 @@ const Kernels& Kernels::get() {
   return *loaded;
 }
 
+bool Kernels::available() {
+  try {
+    get();
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 void Kernels::load(const Driver& driver) {
   static Image* const image = new Image;  // the driver may read it later, when a device first uses it
   *image = find_image();

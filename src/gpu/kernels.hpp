@@ -40,6 +40,8 @@ class Kernels {
   // Loaded by the first call in a process; thread-safe. The image is the one in the library, or the file that the environment variable
   // ZARRIVE_GPU_KERNELS names. Error(unsupported) when there is none, or none for these devices; what fails is tried again next time.
   static const Kernels& get();
+  // Without a fuss when there are none: there are other ways then.
+  static bool available();
 
   // Runs body.run(unit, group) for all units, in stream order; the body is copied. Nothing for no units.
   template <class Body>

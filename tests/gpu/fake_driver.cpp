@@ -15,12 +15,20 @@ namespace zarrive::gpu::testing {
 
 namespace {
 
+// For a test that runs its program again, without one of them: TEST_NVCOMP=none.
+const char* or_fake(const char* setting, const char* fake) {
+  const char* const other = std::getenv(setting);
+  return other ? other : fake;
+}
+
 // Before main, and so before anything asks for a driver.
-[[maybe_unused]] const bool chosen = ::setenv("ZARRIVE_LIBCUDA", ZARRIVE_FAKE_CUDA, 1) == 0 &&
-                                     ::setenv("ZARRIVE_LIBCUFILE", ZARRIVE_FAKE_CUFILE, 1) == 0 &&
-                                     ::setenv("ZARRIVE_LIBNVCOMP", ZARRIVE_FAKE_NVCOMP, 1) == 0;
+[[maybe_unused]] const bool chosen =
+    ::setenv("ZARRIVE_LIBCUDA", ZARRIVE_FAKE_CUDA, 1) == 0 &&
+    ::setenv("ZARRIVE_LIBCUFILE", ZARRIVE_FAKE_CUFILE, 1) == 0 &&
+    ::setenv("ZARRIVE_LIBNVCOMP", or_fake("TEST_NVCOMP", ZARRIVE_FAKE_NVCOMP), 1) == 0;
 // Any file will do for the fake driver: it has the kernels itself, also where nvcc was not found.
-[[maybe_unused]] const bool kernels_chosen = ::setenv("ZARRIVE_GPU_KERNELS", ZARRIVE_FAKE_CUDA, 1) == 0;
+[[maybe_unused]] const bool kernels_chosen =
+    ::setenv("ZARRIVE_GPU_KERNELS", or_fake("TEST_KERNELS", ZARRIVE_FAKE_CUDA), 1) == 0;
 
 }  // namespace
 
