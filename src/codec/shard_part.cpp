@@ -111,13 +111,13 @@ class ShardDecode final : public PartialDecode, private ShardAccess {
 
   std::vector<WantedBytes> first_round() {
     std::vector<WantedBytes> out;
+    std::vector<ChunkPart> empty;
     for (std::size_t p = 0; p < piece_count(); ++p) {
       ChunkPart part;
       Piece piece{p, this->piece(p, part), {}, {}, {}};
       piece.entry = codec_.entry(*index_, piece.number);
       if (piece.entry.is_empty()) {
-        if (request_.output.space.host_accessible()) fill_places(part, request_.output, spec_.fill);
-        else DeviceRead::of(context_).fill(part, request_.output, spec_.fill);
+        empty.push_back(std::move(part));
         continue;
       }
       if (piece.entry.nbytes >= kWorthAnotherRound) {
@@ -132,6 +132,12 @@ class ShardDecode final : public PartialDecode, private ShardAccess {
         out.push_back({ByteRange::range(entry.offset, entry.nbytes), destination(part)});
         items_.push_back({pieces_.size() - 1, 0, out.back().range});
       }
+    }
+    // A kept index that leaves nothing to read is read again, and all this begun anew (array/rounds.cpp).
+    if (out.empty() && request_.memo) return out;
+    for (const ChunkPart& part : empty) {
+      if (request_.output.space.host_accessible()) fill_places(part, request_.output, spec_.fill);
+      else DeviceRead::of(context_).fill(part, request_.output, spec_.fill);
     }
     return out;
   }

@@ -602,11 +602,12 @@ EXPORT Result cuMemcpy2DAsync_v2(const Copy2D* copy, void* handle) {
   if (staged) std::memcpy(stage->data(), host, host_size);
   (up ? m.counts.bytes_to_device : m.counts.bytes_to_host) += c.width * c.height;
   put(*stream, [=, width = c.width, height = c.height] {
+    const Bytes there(device, device_pitch * (height - 1) + width);
+    if (!there.data()) return static_cast<void>(bad(invalid_value));
     for (std::size_t y = 0; y < height; ++y) {
-      const Bytes there(device + y * device_pitch, width);
-      if (!there.data()) return static_cast<void>(bad(invalid_value));
-      if (up) std::memcpy(there.data(), (staged ? stage->data() : host) + y * host_pitch, width);
-      else std::memcpy(host + y * host_pitch, there.data(), width);
+      std::byte* const row = there.data() + y * device_pitch;
+      if (up) std::memcpy(row, (staged ? stage->data() : host) + y * host_pitch, width);
+      else std::memcpy(host + y * host_pitch, row, width);
     }
   });
   return ok;
