@@ -174,13 +174,16 @@ TEST_F(Arrays, ReadIntoPaddedRows) {
 TEST_F(Arrays, CopiedOverTheDevice) {
   for_each_kind([&](const Array& array) {
     gpu::Stream stream(gpu::Device::get(0));
-    Array target = create_array(std::make_shared<MemoryStore>(), "a", array.metadata());
     ReadOptions read;
     read.prototype = cuda(0);
     WriteOptions write;
     read.stream = write.stream = stream.handle();
-    target.write({}, array.read({}, read).view(), write);
-    EXPECT_EQ(bytes_of(target.read()), bytes_of(array.read()));
+    for (const auto encode : {gpu::DeviceEncode::automatic, gpu::DeviceEncode::never}) {
+      Array target = create_array(std::make_shared<MemoryStore>(), "a", array.metadata());
+      write.device_encode = encode;
+      target.write({}, array.read({}, read).view(), write);
+      EXPECT_EQ(bytes_of(target.read()), bytes_of(array.read())) << "encoded " << static_cast<int>(encode);
+    }
   });
 }
 

@@ -124,6 +124,8 @@ class RandomArrays : public OnDevice {
     host.write(where, values, options);
     Buffer there = Buffer::allocate(memory.size(), cuda(device));
     if (pick(random, 2)) options.stream = stream.handle();
+    if (pick(random, 3) == 0) options.device_encode = gpu::DeviceEncode::never;
+    if (pick(random, 3) == 0) options.max_device_bytes = 1 + pick(random, 5000);
     gpu::copy_to_device(gpu::Device::get(device), there.mutable_data(), memory.data(), memory.size(),
                         stream.handle());
     if (!options.stream) stream.synchronize();
