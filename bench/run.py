@@ -255,7 +255,7 @@ def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("tasks", nargs="*", metavar="TASK", help=f"of {', '.join(TASKS)}; all when none is named")
     parser.add_argument("--arrays", default=w.ARRAYS, help="only these, e.g. ABC")
-    parser.add_argument("--small", action="store_true", help="1/64 of the data, two pairs: a few minutes")
+    parser.add_argument("--small", action="store_true", help="1/64 of the data, one pair: under five minutes")
     parser.add_argument("--size", choices=w.SCALE, help=argparse.SUPPRESS)
     parser.add_argument("--pairs", type=int, help="5 by default")
     parser.add_argument("--warm", action="store_true", help="no cold rows")
@@ -276,7 +276,7 @@ def parse():
         if task not in TASKS:
             parser.error(f"no task {task}; there are {', '.join(TASKS)}")
     a.size = a.size or ("small" if a.small else "full")
-    a.pairs = a.pairs or (2 if a.size == "small" else 5)
+    a.pairs = a.pairs or (1 if a.size == "small" else 5)
     a.peers = PEERS if a.peers == "all" else () if a.peers == "none" else tuple(a.peers.split(","))
     if a.peers and not a.python.exists():
         if a.skip_without_peers:
