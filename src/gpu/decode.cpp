@@ -270,7 +270,6 @@ void DecodeBatch::launch(CudaStream stream) {
                  status_bytes, stream);
     event_.record(stream);
   } catch (...) {
-    const ContextScope scope(device_);
     drain(device_, stream);  // the tables are free for others after this
     throw;
   }

@@ -95,6 +95,36 @@ void for_each_rows(const ArrayView& to, const ArrayView& from, const Body& body)
   });
 }
 
+enum class Way { to_device, to_host };
+
+void copy_elements(const Device& device, const ArrayView& to, const ArrayView& from, Way way,
+                   CudaStream stream) {
+  const bool up = way == Way::to_device;
+  const ContextScope scope(device);
+  for_each_rows(to, from, [&](const Rows& rows) {
+    if (rows.height == 1)
+      return up ? copy_to_device(device, rows.to, rows.from, rows.width, stream)
+                : copy_to_host(device, rows.to, rows.from, rows.width, stream);
+    CudaCopy2D copy;
+    if (up) {
+      copy.from_host = rows.from;
+      copy.to_device = address_of(rows.to);
+    } else {
+      copy.from_device = address_of(rows.from);
+      copy.to_host = rows.to;
+    }
+    copy.from_type = up ? cuda_memory_host : cuda_memory_device;
+    copy.to_type = up ? cuda_memory_device : cuda_memory_host;
+    copy.from_pitch = rows.from_pitch;
+    copy.to_pitch = rows.to_pitch;
+    copy.width = rows.width;
+    copy.height = rows.height;
+    check(device.driver(), device.driver().copy_2d(&copy, stream),
+          "copying " + std::to_string(rows.height) + " rows of " + std::to_string(rows.width) + " bytes " +
+              (up ? "to " : "from ") + device.name());
+  });
+}
+
 }  // namespace
 
 BorrowedStream::BorrowedStream(const Device& device)
@@ -131,41 +161,11 @@ Buffer to_host(const Buffer& bytes) {
 }
 
 void copy_to_device(const Device& device, const ArrayView& to, const ArrayView& from, CudaStream stream) {
-  const ContextScope scope(device);
-  for_each_rows(to, from, [&](const Rows& rows) {
-    if (rows.height == 1) return copy_to_device(device, rows.to, rows.from, rows.width, stream);
-    CudaCopy2D copy;
-    copy.from_type = cuda_memory_host;
-    copy.from_host = rows.from;
-    copy.from_pitch = rows.from_pitch;
-    copy.to_type = cuda_memory_device;
-    copy.to_device = address_of(rows.to);
-    copy.to_pitch = rows.to_pitch;
-    copy.width = rows.width;
-    copy.height = rows.height;
-    check(device.driver(), device.driver().copy_2d(&copy, stream),
-          "copying " + std::to_string(rows.height) + " rows of " + std::to_string(rows.width) + " bytes to " +
-              device.name());
-  });
+  copy_elements(device, to, from, Way::to_device, stream);
 }
 
 void copy_to_host(const Device& device, const ArrayView& to, const ArrayView& from, CudaStream stream) {
-  const ContextScope scope(device);
-  for_each_rows(to, from, [&](const Rows& rows) {
-    if (rows.height == 1) return copy_to_host(device, rows.to, rows.from, rows.width, stream);
-    CudaCopy2D copy;
-    copy.from_type = cuda_memory_device;
-    copy.from_device = address_of(rows.from);
-    copy.from_pitch = rows.from_pitch;
-    copy.to_type = cuda_memory_host;
-    copy.to_host = rows.to;
-    copy.to_pitch = rows.to_pitch;
-    copy.width = rows.width;
-    copy.height = rows.height;
-    check(device.driver(), device.driver().copy_2d(&copy, stream),
-          "copying " + std::to_string(rows.height) + " rows of " + std::to_string(rows.width) +
-              " bytes from " + device.name());
-  });
+  copy_elements(device, to, from, Way::to_host, stream);
 }
 
 bool set_bytes(const Device& device, const ArrayView& to, std::byte value, CudaStream stream) {
