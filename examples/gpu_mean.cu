@@ -3,13 +3,7 @@
 #include <vector>
 #include <zarrive/zarrive.hpp>
 
-__global__ void add_up(const float* values, std::size_t count, double* sum) {
-  double mine = 0;
-  for (std::size_t i = blockIdx.x * blockDim.x + threadIdx.x; i < count;
-       i += std::size_t{gridDim.x} * blockDim.x)
-    mine += values[i];
-  atomicAdd(sum, mine);
-}
+#include "gpu_mean_kernel.cuh"
 
 int main() {
   zarrive::Array written = zarrive::create_array(
@@ -26,11 +20,14 @@ int main() {
   cudaMallocManaged(&sum, sizeof *sum);
   *sum = 0;
   add_up<<<64, 256, 0, stream>>>(reinterpret_cast<const float*>(box.view().data), box.size(), sum);
-  const cudaError_t result = cudaStreamSynchronize(stream);
+  cudaError_t result = cudaGetLastError();  // of the launch
+  if (result == cudaSuccess) result = cudaStreamSynchronize(stream);
   if (result != cudaSuccess) {
     std::fprintf(stderr, "%s\n", cudaGetErrorString(result));
     return 1;
   }
-  std::printf("the mean is %g\n", *sum / static_cast<double>(box.size()));
-  return *sum / static_cast<double>(box.size()) == 2.5 ? 0 : 1;
+  const double mean = *sum / static_cast<double>(box.size());
+  std::printf("the mean is %g\n", mean);
+  cudaFree(sum);
+  return mean == 2.5 ? 0 : 1;
 }

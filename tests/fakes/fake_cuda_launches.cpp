@@ -38,15 +38,21 @@ EXPORT Result cuLaunchKernel(void* function, unsigned grid_x, unsigned grid_y, u
   if (!stream || !function) return bad(invalid_handle);
   if (current.empty() || current.back()->device != stream->device) return bad(invalid_context);
   const auto* const kernel = static_cast<const fake_cuda::Kernel*>(function);
-  if (grid_x == 0 || grid_y != 1 || grid_z != 1 || block_x != kernel->threads || block_y != 1 ||
-      block_z != 1 || shared_bytes != 0 || !parameters || extra)
+  const bool fits = block_x != 0 && (kernel->threads == 0 || block_x == kernel->threads);
+  if (grid_x == 0 || grid_y != 1 || grid_z != 1 || !fits || block_y != 1 || block_z != 1 ||
+      shared_bytes != 0 || !parameters || extra)
     return bad(invalid_value);
   ++m.counts.kernels;
-  const auto* const bytes = static_cast<const std::byte*>(parameters[0]);
-  put(*stream, [kernel, device = stream->device,
-                copy = std::vector<std::byte>(bytes, bytes + kernel->parameter_size)] {
+  std::vector<std::vector<std::byte>> copies;
+  for (std::size_t i = 0; i < kernel->parameter_sizes.size(); ++i) {
+    const auto* const bytes = static_cast<const std::byte*>(parameters[i]);
+    copies.emplace_back(bytes, bytes + kernel->parameter_sizes[i]);
+  }
+  put(*stream, [kernel, grid_x, block_x, device = stream->device, copies = std::move(copies)]() mutable {
+    std::vector<void*> values;
+    for (auto& copy : copies) values.push_back(copy.data());
     const OpenDevice open(device);
-    kernel->run(copy.data(), machine().random);
+    kernel->run(values.data(), grid_x, block_x, machine().random);
   });
   return ok;
 }
