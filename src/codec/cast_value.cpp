@@ -116,9 +116,7 @@ class CastValueCodec final : public ArrayToArrayCodec {
     const auto from = device_number_type(target_);
     const auto to = device_number_type(decoded.type);
     if (!from || !to || !decode_map_.is_null()) return false;
-    // The kernel's enumerations are in the order of ours.
-    steps.operations.push_back(device_cast_value(*from, *to, static_cast<gpu::kernels::Rounding>(rounding_),
-                                                 static_cast<gpu::kernels::OutOfRange>(out_of_range_)));
+    steps.operations.push_back(device_cast_value(*from, *to, rounding_, out_of_range_));
     return true;
   }
 
@@ -222,6 +220,7 @@ std::shared_ptr<Codec> make_cast_value(const CodecSpec& spec, const CodecOptions
   strict.strict = true;  // further members are reserved: they would change the meaning
   Configuration configuration(spec, strict);
   const Json* data_type = configuration.find("data_type");
+  // In the order of Rounding.
   const std::vector<std::string> roundings = {"nearest-even", "towards-zero", "towards-positive",
                                               "towards-negative", "nearest-away"};
   const std::string rounding = configuration.choice("rounding", "nearest-even", roundings);

@@ -8,18 +8,13 @@
 #include <string>
 #include <vector>
 
+#include "gpu/kernels/rounding.hpp"
 #include "zarrive/data_type.hpp"
 
 namespace zarrive {
 
-enum class Rounding : std::uint8_t {
-  nearest_even,
-  towards_zero,
-  towards_positive,
-  towards_negative,
-  nearest_away
-};
-enum class OutOfRange : std::uint8_t { error, clamp, wrap };
+using gpu::kernels::OutOfRange;
+using gpu::kernels::Rounding;
 
 // Casts to one target type. Sources come as the widest type that holds them exactly (numbers.hpp). Results
 // are the element's bits in the low bytes; nullopt: out of range, or NaN or infinity that the target cannot

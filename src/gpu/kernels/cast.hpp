@@ -3,18 +3,9 @@
 #pragma once
 
 #include "gpu/kernels/numbers.hpp"
+#include "gpu/kernels/rounding.hpp"
 
 namespace zarrive::gpu::kernels {
-
-// In the order of codec/real_cast.hpp.
-enum class Rounding : std::uint8_t {
-  nearest_even,
-  towards_zero,
-  towards_positive,
-  towards_negative,
-  nearest_away
-};
-enum class OutOfRange : std::uint8_t { error, clamp, wrap };
 
 struct Cast {
   NumberType target;
