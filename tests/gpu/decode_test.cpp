@@ -15,11 +15,7 @@
 namespace zarrive::gpu {
 namespace {
 
-using testing::Bytes;
-using testing::Cases;
 using testing::peek;
-using testing::pick;
-using testing::Random;
 
 const std::uint8_t* u8(const std::byte* data) { return reinterpret_cast<const std::uint8_t*>(data); }
 std::uint8_t* u8(std::byte* data) { return reinterpret_cast<std::uint8_t*>(data); }

@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "support/shell.hpp"
+#include "zarrive/error.hpp"
 
 #if defined(ZARRIVE_COVERAGE)
 extern "C" void __gcov_dump();
@@ -64,6 +65,15 @@ bool in_child(const std::function<bool()>& body) {
   }
   int status = -1;
   return ::waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+bool refused(const std::function<void()>& act) {
+  try {
+    act();
+  } catch (const Error& error) {
+    return error.code() == ErrorCode::unsupported;
+  }
+  return false;
 }
 
 void Balanced::SetUp() {

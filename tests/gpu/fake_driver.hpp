@@ -25,6 +25,8 @@ std::string info_line(const std::string& settings, const std::string& what);
 
 // Runs `body` in a forked child; true when it returned true within 20 seconds.
 bool in_child(const std::function<bool()>& body);
+// Whether it throws ErrorCode::unsupported, as what a forked child cannot do does.
+bool refused(const std::function<void()>& act);
 
 // Nothing is left over of the driver's things, and nothing was called wrongly.
 class Balanced : public ::testing::Test {

@@ -8,12 +8,6 @@ namespace zarrive::gpu {
 namespace {
 
 using kernels::Shuffle;
-using testing::Bytes;
-using testing::Cases;
-using testing::Guarded;
-using testing::one_of;
-using testing::pick;
-using testing::Random;
 
 // Forward: what a layout does to plain bytes, block by block, as its description says.
 Bytes laid_out(const Bytes& plain, const Layout& layout) {

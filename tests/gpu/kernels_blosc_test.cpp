@@ -14,14 +14,6 @@
 namespace zarrive::gpu {
 namespace {
 
-using testing::BloscCase;
-using testing::Bytes;
-using testing::Cases;
-using testing::Guarded;
-using testing::pick;
-using testing::Random;
-using testing::run_units;
-
 // What another decoder does on a device.
 bool decode_elsewhere(const DeviceStream& stream) {
   if (stream.format == BloscFormat::zstd)

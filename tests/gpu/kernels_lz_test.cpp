@@ -11,15 +11,6 @@ namespace zarrive::gpu {
 namespace {
 
 using kernels::HostGroup;
-using testing::Bytes;
-using testing::Cases;
-using testing::Guarded;
-using testing::LaneGroup;
-using testing::LaneTeam;
-using testing::pick;
-using testing::Random;
-using testing::some_data;
-using testing::some_size;
 
 enum class Format { lz4, blosclz };
 

@@ -12,11 +12,6 @@ namespace zarrive::gpu {
 namespace {
 
 using kernels::NumberType;
-using testing::Bytes;
-using testing::Cases;
-using testing::one_of;
-using testing::pick;
-using testing::Random;
 using zarrive::testing::array_codec;
 using zarrive::testing::spec_of;
 

@@ -9,16 +9,6 @@
 namespace zarrive::gpu {
 namespace {
 
-using testing::Bytes;
-using testing::Cases;
-using testing::Guarded;
-using testing::LaneGroup;
-using testing::LaneTeam;
-using testing::pick;
-using testing::Random;
-using testing::some_data;
-using testing::some_size;
-
 std::span<const std::byte> as_bytes(const Bytes& bytes) {
   return {reinterpret_cast<const std::byte*>(bytes.data()), bytes.size()};
 }

@@ -142,3 +142,18 @@ void run_units(const Body& body, Random& random) {
 }
 
 }  // namespace zarrive::gpu::testing
+
+namespace zarrive::gpu {
+
+// Every test of kernels speaks of these.
+using testing::Bytes;
+using testing::Cases;
+using testing::Guarded;
+using testing::one_of;
+using testing::pick;
+using testing::Random;
+using testing::run_units;
+using testing::some_data;
+using testing::some_size;
+
+}  // namespace zarrive::gpu

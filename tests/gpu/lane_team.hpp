@@ -124,3 +124,10 @@ inline const std::vector<std::uint64_t>& LaneGroup::values(std::uint64_t own) co
 }
 
 }  // namespace zarrive::gpu::testing
+
+namespace zarrive::gpu {
+
+using testing::LaneGroup;
+using testing::LaneTeam;
+
+}  // namespace zarrive::gpu

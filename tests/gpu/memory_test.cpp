@@ -161,20 +161,16 @@ TEST_F(CudaMemory, AForkedChildLetsGoOfEverything) {
   const std::shared_ptr<Allocator> pinning = pinned_allocator(pinned().space);
   const fake_cuda::Counts counts = fake_cuda::counts();
   EXPECT_TRUE(testing::in_child([&] {
-    const auto refused = [](const std::function<void()>& f) {
-      try {
-        f();
-      } catch (const Error& error) {
-        return error.code() == ErrorCode::unsupported;
-      }
-      return false;
-    };
     const bool all_refused =
-        refused([&] { Stream another(device); }) && refused([&] { stream->synchronize(); }) &&
-        refused([&] { event->record(stream->handle()); }) && refused([&] { event->wait(); }) &&
-        refused([&] { event->done(); }) && refused([&] { event->wait_in(stream->handle()); }) &&
-        refused([&] { copy_to_host(device, slab->mutable_data(), on_device->data(), 100, nullptr); }) &&
-        refused([&] { allocator->allocate(8, 8); }) && refused([&] { pinning->allocate(8, 8); });
+        testing::refused([&] { Stream another(device); }) &&
+        testing::refused([&] { stream->synchronize(); }) &&
+        testing::refused([&] { event->record(stream->handle()); }) &&
+        testing::refused([&] { event->wait(); }) && testing::refused([&] { event->done(); }) &&
+        testing::refused([&] { event->wait_in(stream->handle()); }) && testing::refused([&] {
+          copy_to_host(device, slab->mutable_data(), on_device->data(), 100, nullptr);
+        }) &&
+        testing::refused([&] { allocator->allocate(8, 8); }) &&
+        testing::refused([&] { pinning->allocate(8, 8); });
     on_device.reset();
     slab.reset();
     event.reset();

@@ -446,16 +446,8 @@ TEST_F(NvcompTest, AForkedChildDecodesNothing) {
   auto coder = std::make_unique<NvcompCoder>(device, NvcompFormat::lz4, Direction::decode, plenty);
   auto outcome = std::make_unique<NvcompOutcome>(coder->run(batch.chunks, stream.handle()));
   EXPECT_TRUE(testing::in_child([&] {
-    const auto refused = [](const std::function<void()>& f) {
-      try {
-        f();
-      } catch (const Error& error) {
-        return error.code() == ErrorCode::unsupported;
-      }
-      return false;
-    };
-    const bool all = !nvcomp_status().library && refused([&] { outcome->check(); }) &&
-                     refused([&] { coder->run(batch.chunks, stream.handle()); });
+    const bool all = !nvcomp_status().library && testing::refused([&] { outcome->check(); }) &&
+                     testing::refused([&] { coder->run(batch.chunks, stream.handle()); });
     outcome.reset();
     coder.reset();
     return all && fake_cuda::counts().bad_calls == 0;

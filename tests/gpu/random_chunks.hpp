@@ -63,3 +63,9 @@ inline BloscCase random_blosc(Random& random, std::size_t greatest = 0) {
 }
 
 }  // namespace zarrive::gpu::testing
+
+namespace zarrive::gpu {
+
+using testing::BloscCase;
+
+}  // namespace zarrive::gpu

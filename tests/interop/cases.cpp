@@ -136,41 +136,6 @@ std::vector<CodecCase> v3_cases(const DataType& type) {
 
 }  // namespace
 
-const std::vector<std::string>& type_names() {
-  static const std::vector<std::string> names = {"bool",
-                                                 "int8",
-                                                 "int16",
-                                                 "int32",
-                                                 "int64",
-                                                 "uint8",
-                                                 "uint16",
-                                                 "uint32",
-                                                 "uint64",
-                                                 "float16",
-                                                 "float32",
-                                                 "float64",
-                                                 ">i2",
-                                                 ">i8",
-                                                 ">f4",
-                                                 ">f8",
-                                                 "complex64",
-                                                 "complex128",
-                                                 "|V3",
-                                                 "|S5",
-                                                 "<U4",
-                                                 "datetime64[ms]",
-                                                 "timedelta64[s]",
-                                                 "string",
-                                                 "bytes",
-                                                 "|O",
-                                                 "bfloat16",
-                                                 "float8_e4m3",
-                                                 "int4",
-                                                 "optional[float32]",
-                                                 R"([["a", "<i2"], ["b", "<f8"], ["c", "|S3"]])"};
-  return names;
-}
-
 std::vector<CodecCase> codec_cases(const DataType& type, ZarrFormat format) {
   return format == ZarrFormat::v2 ? v2_cases(type) : v3_cases(type);
 }

@@ -17,8 +17,6 @@ struct CodecCase {
   bool lossless = true;
 };
 
-// Types by the name that DataType::parse takes.
-const std::vector<std::string>& type_names();
 // The codecs, with parameters for this type where they need some.
 std::vector<CodecCase> codec_cases(const DataType& type, ZarrFormat format);
 

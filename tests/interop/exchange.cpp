@@ -9,6 +9,7 @@
 #include <set>
 
 #include "interop/cases.hpp"
+#include "support/type_names.hpp"
 #include "zarrive/group.hpp"
 #include "zarrive/memory_store.hpp"
 #include "zarrive/open_store.hpp"
@@ -55,7 +56,7 @@ int write(const std::string& directory) {
   int failures = 0;
   for (ZarrFormat format : {ZarrFormat::v2, ZarrFormat::v3}) {
     std::size_t number = 0;
-    for (const std::string& name : type_names()) {
+    for (const std::string& name : testing_support::exchanged_type_names()) {
       const DataType type = DataType::parse(name);
       ++number;
       for (const CodecCase& codec : codec_cases(type, format)) {
@@ -125,7 +126,7 @@ int table() {
   for (ZarrFormat format : {ZarrFormat::v2, ZarrFormat::v3}) {
     std::vector<std::string> columns;
     std::vector<std::pair<std::string, std::map<std::string, std::string>>> rows;
-    for (const std::string& name : type_names()) {
+    for (const std::string& name : testing_support::exchanged_type_names()) {
       const DataType type = DataType::parse(name);
       std::map<std::string, std::string> cells;
       for (const CodecCase& codec : codec_cases(type, format)) {
