@@ -1,12 +1,23 @@
-// zarrive._core: the C++ core as Python sees it. One concept a file; each adds its part to the module.
-#include <nanobind/nanobind.h>
-
+// The extension module zarrive._core: the C++ library as the Python package sees it. What users see is in python/zarrive/*.py.
+#include "common.hpp"
 #include "zarrive/version.hpp"
 
-namespace nb = nanobind;
+namespace zarrive::python {
 
-NB_MODULE(_core, module) {
-  module.doc() = "The compiled core of zarrive.";
-  const auto version = zarrive::version();
-  module.attr("__version__") = nb::str(version.data(), version.size());
+NB_MODULE(_core, m) {
+  // Objects that modules keep until the process ends (caches, defaults) are no leaks.
+  nb::set_leak_warnings(false);
+  m.doc() = "The C++ core of Zarrive. Use the package zarrive.";
+  m.attr("__version__") = std::string(version());
+  bind_errors(m);
+  bind_memory(m);
+  bind_contexts(m);
+  bind_metadata(m);
+  bind_stores(m);
+  bind_python_store(m);
+  bind_arrays(m);
+  bind_groups(m);
+  bind_codecs(m);
 }
+
+}  // namespace zarrive::python

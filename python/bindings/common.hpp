@@ -1,0 +1,58 @@
+// What the bindings share: nanobind, and the few conversions that every file needs.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <functional>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+
+#include "zarrive/zarrive.hpp"
+
+namespace zarrive::python {
+
+namespace nb = nanobind;
+
+// Json to dict, list, str, int, float, bool and None, and back, by way of the standard library's json.
+nb::object to_python(const Json& value);
+Json from_python(nb::handle value);
+// Json to the attributes' form: a dict.
+nb::object to_python(const JsonObject& value);
+
+// An extent or an index as a tuple of ints.
+nb::tuple to_tuple(const std::vector<std::uint64_t>& numbers);
+Shape to_shape(nb::handle value);  // from an int or a sequence of ints; ValueError for negative ones
+
+// Runs `body` without the GIL. When `bytes` are many and this is the main thread, the body runs on another thread and Ctrl-C stops it: the
+// stop token is set, and KeyboardInterrupt raised once the body has returned.
+void run(std::uint64_t bytes, const std::function<void(std::stop_token)>& body);
+
+// What `body` gives, computed without the GIL.
+template <class Body>
+auto without_gil(const Body& body) {
+  nb::gil_scoped_release release;
+  return body();
+}
+
+// True while the interpreter can run Python code; worker threads ask before they take the GIL.
+bool interpreter_alive() noexcept;
+
+// The parts of the module, each in its own file.
+void bind_errors(nb::module_& m);
+void bind_memory(nb::module_& m);
+void bind_contexts(nb::module_& m);
+void bind_stores(nb::module_& m);
+void bind_python_store(nb::module_& m);
+void bind_metadata(nb::module_& m);
+void bind_arrays(nb::module_& m);
+void bind_groups(nb::module_& m);
+void bind_codecs(nb::module_& m);
+
+}  // namespace zarrive::python
