@@ -149,6 +149,7 @@ bool DeviceDecoder::add(const BoundChain& chain, const Buffer& encoded, const Ch
     wave.nvcomp[format].chunks.push_back(chunk);
     wave.nvcomp[format].owners.push_back(owner);
   }
+  for (const gpu::kernels::ChecksumRange& range : streams.checksums) wave.batch.add_checksum(range, owner);
   gpu::ChunkWork work;
   work.source = streams.decoded;
   work.layout = streams.layout;

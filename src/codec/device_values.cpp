@@ -74,12 +74,20 @@ void DeviceValue::add(std::span<const std::byte> bytes, gpu::NvcompFormat format
   const std::span<const std::byte> own = bytes.subspan(stream.offset, stream.encoded);
   switch (format) {
     case gpu::NvcompFormat::zstd: decodable_ = decodable_ && is_plain_zstd(own, stream.decoded); break;
-    case gpu::NvcompFormat::gzip: decodable_ = decodable_ && is_plain_gzip(own, stream.decoded); break;
+    case gpu::NvcompFormat::gzip:
+      decodable_ = decodable_ && is_plain_gzip(own, stream.decoded);
+      if (decodable_)
+        stream.checksum = {gpu::kernels::ChecksumKind::crc32, load_le32(own.data() + own.size() - 8)};
+      break;
     case gpu::NvcompFormat::snappy: decodable_ = decodable_ && is_plain_snappy(own, stream.decoded); break;
     case gpu::NvcompFormat::deflate: {
       const std::span<const std::byte> body = zlib_body(own);
       decodable_ = decodable_ && !body.empty();
-      if (!body.empty()) stream.offset += static_cast<std::uint64_t>(body.data() - own.data());
+      if (!body.empty()) {
+        stream.offset += static_cast<std::uint64_t>(body.data() - own.data());
+        stream.checksum = {gpu::kernels::ChecksumKind::adler32,
+                           __builtin_bswap32(load_le32(own.data() + own.size() - 4))};
+      }
       stream.encoded = body.size();
       break;
     }
@@ -190,6 +198,9 @@ DeviceValue::Streams DeviceValue::on_device(const std::byte* bytes, std::byte* s
     std::byte* const to = scratch + stream.target;
     const auto encoded = static_cast<std::uint32_t>(stream.encoded);
     const auto decoded = static_cast<std::uint32_t>(stream.decoded);
+    if (stream.checksum)
+      out.checksums.push_back({reinterpret_cast<const std::uint8_t*>(to), stream.decoded, nullptr,
+                               stream.checksum->second, stream.checksum->first});
     switch (stream.by) {
       case Decoder::engine: out.engine.push_back({from, to, encoded, decoded, stream.engine_format}); break;
       case Decoder::kernel:

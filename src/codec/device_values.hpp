@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -35,8 +36,9 @@ class DeviceValue {
     std::vector<gpu::EngineStream> engine = {};
     std::vector<gpu::kernels::Stream> kernel = {};
     std::vector<std::pair<gpu::NvcompFormat, gpu::NvcompChunk>> nvcomp = {};
-    const std::byte* decoded = nullptr;  // where the decoded bytes will be
-    gpu::Layout layout = {};             // and how they lie
+    std::vector<gpu::kernels::ChecksumRange> checksums = {};  // of decoded bytes
+    const std::byte* decoded = nullptr;                       // where the decoded bytes will be
+    gpu::Layout layout = {};                                  // and how they lie
   };
   // With the value's bytes at `bytes` on the device, and scratch_size() bytes at `scratch`.
   Streams on_device(const std::byte* bytes, std::byte* scratch) const;
@@ -53,6 +55,8 @@ class DeviceValue {
     gpu::EngineFormat engine_format = gpu::EngineFormat::lz4;
     gpu::kernels::StreamKind kind = gpu::kernels::StreamKind::stored;
     gpu::NvcompFormat format = gpu::NvcompFormat::lz4;
+    // What a zlib stream and a gzip member end with; neither the engine nor nvCOMP's decoder of deflate sees it.
+    std::optional<std::pair<gpu::kernels::ChecksumKind, std::uint32_t>> checksum = {};
   };
   void parse_blosc(std::span<const std::byte> bytes, std::uint64_t decoded_size);
   bool add_to_engine(gpu::EngineFormat format, Stream stream);  // false: it does not take it

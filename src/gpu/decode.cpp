@@ -255,13 +255,13 @@ void DecodeBatch::launch(CudaStream stream) {
         reinterpret_cast<std::uint32_t*>(device_tables_.mutable_data() + tables.sizes) + i;
   try {
     copy_to_device(device_, device_tables_.mutable_data(), pinned_tables_.data(), tables.size, stream);
-    kernels.launch(
-        device_, kernels::CheckCrc32c{list(tables.checksums, checksums_.data()), statuses, checksums_.size()},
-        stream);
     decompress(device_, engine_streams_, stream);
     kernels.launch(device_,
                    kernels::DecodeStreams{list(tables.streams, streams_.data()), statuses + checksums_.size(),
                                           streams_.size()},
+                   stream);
+    kernels.launch(device_,
+                   kernels::CheckSums{list(tables.checksums, checksums_.data()), statuses, checksums_.size()},
                    stream);
     assemble(0);
     kernels.launch(device_, kernels::SumDeltas{list(tables.deltas, deltas_.data()), deltas_.size()}, stream);

@@ -1,7 +1,7 @@
 // Decoding on a device: the work of many chunks gathered on the host, then put into a stream as a few launches.
 //
-// In stream order: checksums are compared, streams are decoded (by the device's engine, then by a kernel), chunks of the first pass are assembled, deltas are summed, the other
-// chunks are assembled. A pass without work costs nothing. Everything that the host can know is checked when work is added (Error), so
+// In stream order: streams are decoded (by the device's engine, then by a kernel), checksums are compared, chunks of the first pass are
+// assembled, deltas are summed, the other chunks are assembled. A pass without work costs nothing. Everything that the host can know is checked when work is added (Error), so
 // that kernels only meet what they cannot be led out of bounds by; what they find wrong in the bytes is in the statuses.
 #pragma once
 
@@ -72,6 +72,7 @@ class DecodeBatch {
   DecodeBatch& operator=(const DecodeBatch&) = delete;
 
   // `owner` is a number of the caller's, for failures(): usually which chunk.
+  // Of encoded bytes, or of what a stream is decoded to.
   void add_checksum(const kernels::ChecksumRange& range, std::uint64_t owner);
   void add_stream(const kernels::Stream& stream, std::uint64_t owner);
   void add_engine_stream(const EngineStream& stream, std::uint64_t owner);

@@ -74,7 +74,12 @@ std::optional<Bytes> decode_Zstd(const Bytes& from, std::size_t room) {
   return to;
 }
 
-std::optional<Bytes> decode_Gzip(const Bytes& from, std::size_t room) { return inflate_all(from, room, 31); }
+// The checksum is not looked at, as little as decoders of devices have to.
+std::optional<Bytes> decode_Gzip(const Bytes& from, std::size_t room) {
+  constexpr std::ptrdiff_t kHeader = 10, kTrailer = 8;
+  if (std::ssize(from) < kHeader + kTrailer) return std::nullopt;
+  return inflate_all(Bytes(from.begin() + kHeader, from.end() - kTrailer), room, -15);
+}
 
 std::optional<Bytes> encode_LZ4(const Bytes& from, std::size_t room) {
   Bytes to(room);

@@ -301,6 +301,47 @@ TEST_F(DeviceArrays, DamageThatOnlyTheDeviceSeesNamesTheChunk) {
   }
 }
 
+// What zlib and gzip streams end with: decoders of deflate do not see it.
+TEST_F(DeviceArrays, ChecksumsOfDecodedStreamsAreCompared) {
+  struct Case {
+    const char* name;
+    CreateOptions options;
+    std::size_t from_end;  // of a byte of the checksum
+  };
+  const Case cases[] = {
+      {"zlib", {.data_type = "int32", .format = ZarrFormat::v2, .compressor = v2("zlib")}, 2},
+      {"gzip", {.data_type = "int32", .codecs = {codecs::gzip(5)}}, 6},
+      {"blosc", {.data_type = "int32", .codecs = {codecs::blosc("zlib", 5, "shuffle")}}, 2}};
+  for (const Case& one : cases) {
+    SCOPED_TRACE(one.name);
+    CreateOptions options = one.options;
+    options.shape = {3000};
+    options.chunks = {1000};
+    Array array = create_array(std::make_shared<MemoryStore>(), "a", options);
+    std::vector<std::int32_t> values(3000);
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<std::int32_t>(i * i % 900);
+    array.write({}, values);
+    ReadReport report;
+    const ReadOptions read{
+        .prototype = cuda(0), .device_decode = DeviceDecode::always, .device_report = &report};
+    EXPECT_EQ(bytes_of(array.read({}, read)), bytes_of(array.read()));
+    EXPECT_EQ(report.device_decoded, report.total());
+    const std::string key = array.chunk_key(Index{1});
+    Buffer bad = Buffer::copy_of(array.store()->get(key)->host_span());
+    bad.mutable_data()[bad.size() - one.from_end] ^= std::byte{0x10};
+    array.store()->set(key, bad);
+    EXPECT_THROW(array.read(), Error);
+    try {
+      array.read({}, read);
+      FAIL();
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::corrupt_chunk) << error.what();
+      EXPECT_EQ(error.place().key, key) << error.what();
+      EXPECT_NE(error.message().find("decoded on cuda:0"), std::string::npos) << error.message();
+    }
+  }
+}
+
 // Files on a disk are read by cuFile, which the host's memory does not see.
 TEST_F(DeviceArrays, FilesGoStraightToTheDevice) {
   struct statfs system {};

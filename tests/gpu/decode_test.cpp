@@ -238,8 +238,8 @@ TEST_F(DecodeBatches, SaysWhatIsWrongWithWhichChunk) {
   batch.add_chunk(work, 13);
   const Bytes text = {'1', '2', '3', '4', '5', '6', '7', '8', '9', 0x83, 0x92, 0x06, 0xE3};
   const Buffer summed = on_device(text);
-  batch.add_checksum({u8(summed.data()), 9, u8(summed.data()) + 9, 0}, 14);
-  batch.add_checksum({u8(summed.data()), 9, nullptr, 0xE3069284}, 15);
+  batch.add_checksum({u8(summed.data()), 9, u8(summed.data()) + 9, 0, kernels::ChecksumKind::crc32c}, 14);
+  batch.add_checksum({u8(summed.data()), 9, nullptr, 0xE3069284, kernels::ChecksumKind::crc32c}, 15);
   EXPECT_TRUE(batch.failures().empty());
   EXPECT_TRUE(batch.stream_statuses().empty());
   batch.launch(stream.handle());

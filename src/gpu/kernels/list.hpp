@@ -5,7 +5,7 @@
 #pragma once
 
 #include "gpu/kernels/assemble.hpp"
-#include "gpu/kernels/crc32c.hpp"
+#include "gpu/kernels/checksums.hpp"
 #include "gpu/kernels/delta.hpp"
 #include "gpu/kernels/streams.hpp"
 
@@ -13,7 +13,7 @@
   X(zarrive_decode_streams, DecodeStreams, GroupKind::warp) \
   X(zarrive_assemble, Assemble, GroupKind::block)           \
   X(zarrive_sum_deltas, SumDeltas, GroupKind::block)        \
-  X(zarrive_check_crc32c, CheckCrc32c, GroupKind::block)
+  X(zarrive_check_sums, CheckSums, GroupKind::block)
 
 namespace zarrive::gpu::kernels {
 
