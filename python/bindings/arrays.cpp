@@ -399,7 +399,7 @@ void bind_arrays(nb::module_& m) {
           nb::call_guard<nb::gil_scoped_release>())
       .def("__reduce__", [](const ArrayHandle& a) {
         return nb::make_tuple(
-            nb::module_::import_("zarrive._core").attr("open_array"),
+            nb::module_::import_("zarrive._unpickle").attr("array"),
             nb::make_tuple(a.store, a.array.path(), static_cast<int>(a.array.metadata().format)));
       });
 

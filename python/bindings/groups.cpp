@@ -106,7 +106,7 @@ void bind_groups(nb::module_& m) {
           "erase", [](GroupHandle& g, const std::string& name) { g.group.erase(name); }, nb::arg("name"),
           nb::call_guard<nb::gil_scoped_release>())
       .def("__reduce__", [](const GroupHandle& g) {
-        return nb::make_tuple(nb::module_::import_("zarrive._core").attr("open_group"),
+        return nb::make_tuple(nb::module_::import_("zarrive._unpickle").attr("group"),
                               nb::make_tuple(g.store, g.group.path(), static_cast<int>(g.group.format())));
       });
 

@@ -75,7 +75,7 @@ void bind_metadata(nb::module_& m) {
       .def("__repr__", [](const DataType& t) { return "<zarrive.DataType " + t.name() + ">"; })
       .def("__reduce__", [](const DataType& t) {
         return nb::make_tuple(
-            nb::module_::import_("zarrive._core").attr("DataType").attr("parse"),
+            nb::module_::import_("zarrive._unpickle").attr("data_type"),
             nb::make_tuple(t.to_v3().is_string() ? t.to_v3().as_string() : t.to_v3().dump()));
       });
 

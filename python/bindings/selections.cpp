@@ -24,7 +24,7 @@ SelectionItem item_of(nb::handle item) {
     return Slice{bound_of(slice->start), bound_of(slice->stop), bound_of(slice->step)};
   }
   if (item.ptr() == Py_Ellipsis) return Ellipsis{};
-  if (nb::hasattr(item, "__array_interface__")) {
+  if (nb::hasattr(item, "__array_interface__") && nb::cast<int>(item.attr("ndim")) > 0) {
     const Interface interface = interface_of(item);
     const auto type = nb::cast<std::string>(item.attr("__array_interface__")["typestr"]);
     if (type == "|b1") return BooleanArray(view_of(interface, DataType(TypeId::boolean)));

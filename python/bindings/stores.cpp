@@ -298,7 +298,7 @@ void bind_stores(nb::module_& m) {
           throw nb::type_error(
               ("the store " + s.store->name() + " exists in this process only and cannot be pickled")
                   .c_str());
-        return nb::make_tuple(nb::module_::import_("zarrive._core").attr("open_spec"),
+        return nb::make_tuple(nb::module_::import_("zarrive._unpickle").attr("store"),
                               nb::make_tuple(s.spec));
       });
 

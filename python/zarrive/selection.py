@@ -11,6 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 
+# Types of the items of basic selections. Not bool, which is a flag.
+_BASIC = frozenset({int, slice, type(...)})
+
+
 class Plan(NamedTuple):
     """What to ask of the core, and what to do with its result."""
 
@@ -108,12 +112,11 @@ def numpy_plan(key: Any, shape: tuple[int, ...]) -> Plan:
     key, fields = split_fields(key)
     if type(key) is tuple:
         items = key
-        for item in items:
-            if not isinstance(item, int | slice | type(...)) or isinstance(item, bool):
-                break
-        else:
+        if all(type(item) in _BASIC or isinstance(item, np.integer) for item in items):
+            if len(items) > len(shape) + (... in items):
+                raise IndexError(f"too many indices: the array has {len(shape)} dimensions, {len(items)} were indexed")
             return Plan(items, "basic", fields)
-    elif isinstance(key, int | slice | type(...)) and not isinstance(key, bool):
+    elif type(key) in _BASIC or isinstance(key, np.integer):
         return Plan(key, "basic", fields)
     else:
         items = (key,)
@@ -131,7 +134,7 @@ def _fancy_plan(items: tuple, fields: Any, shape: tuple[int, ...]) -> Plan:
     items = tuple(as_positions(item) if is_list(item) or isinstance(item, bool | np.bool_) else item for item in items)
     if len(items) == 1 and _is_flags(items[0]) and items[0].shape == shape and shape:
         return Plan((np.ascontiguousarray(items[0]),), "mask", fields)
-    entries = _entries(items, shape)
+    entries, ellipsis = _entries(items, shape)
     has_lists = any(isinstance(entry.item, np.ndarray) for entry in entries)
     if not has_lists and not any(entry.item is None for entry in entries):
         return Plan(tuple(entry.item for entry in entries), "basic", fields)
@@ -149,7 +152,7 @@ def _fancy_plan(items: tuple, fields: Any, shape: tuple[int, ...]) -> Plan:
         # NumPy: a single position beside a list is a list of one.
         lists = {i: _in_range(entries[i].item, shape[entries[i].dimension]) for i in advanced}
         extents["lists"] = np.broadcast_shapes(*(positions.shape for positions in lists.values()))
-        side_by_side = advanced[-1] - advanced[0] + 1 == len(advanced)
+        side_by_side = advanced[-1] - advanced[0] + 1 == len(advanced) and not advanced[0] < ellipsis <= advanced[-1]
         before = sum(i < advanced[0] for i in order) if side_by_side else 0
         order.insert(before, "lists")
 
@@ -191,8 +194,9 @@ def _is_flags(item: Any) -> bool:
     return isinstance(item, np.ndarray) and item.dtype == bool
 
 
-def _entries(items: tuple, shape: tuple[int, ...]) -> list[_Entry]:
-    """One entry a dimension, and those for new dimensions: flags as positions, the ellipsis as slices."""
+def _entries(items: tuple, shape: tuple[int, ...]) -> tuple[list[_Entry], int]:
+    """One entry a dimension, and those for new dimensions: flags as positions, the ellipsis as slices. And where the ellipsis stood, which
+    parts what stands on its two sides even when it stands for nothing."""
     if sum(item is ... for item in items) > 1:
         raise IndexError("an index can have one ellipsis only")
     taken = sum(item.ndim if _is_flags(item) else 1 for item in items if item is not None and item is not ...)
@@ -201,11 +205,12 @@ def _entries(items: tuple, shape: tuple[int, ...]) -> list[_Entry]:
     if ... not in [item for item in items if not isinstance(item, np.ndarray)]:
         items = (*items, ...)
     entries: list[_Entry] = []
-    dimension = 0
+    dimension = ellipsis = 0
     for item in items:
         if item is None:
             entries.append(_Entry(None, None))
         elif item is ...:
+            ellipsis = len(entries)
             for _ in range(len(shape) - taken):
                 entries.append(_Entry(slice(None), dimension))
                 dimension += 1
@@ -220,7 +225,7 @@ def _entries(items: tuple, shape: tuple[int, ...]) -> list[_Entry]:
         else:
             entries.append(_Entry(item, dimension))
             dimension += 1
-    return entries
+    return entries, ellipsis
 
 
 def _in_range(positions: Any, extent: int) -> np.ndarray:
