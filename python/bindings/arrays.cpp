@@ -60,11 +60,11 @@ NDArray read(const ArrayHandle& a, nb::handle items, const std::string& kind, nb
 
 // A NumPy array over the memory of what was read; of a 0-d result too.
 nb::object numpy_array(NDArray&& elements, nb::handle dtype) {
-  static nb::object* const ndarray = new nb::object(nb::module_::import_("numpy").attr("ndarray"));
-  static nb::object* const empty = new nb::object(nb::module_::import_("numpy").attr("empty"));
+  static constinit Imported ndarray("numpy", "ndarray");
+  static constinit Imported empty("numpy", "empty");
   const nb::tuple shape = to_tuple(elements.shape());
-  if (elements.size() == 0) return (*empty)(shape, dtype);
-  return (*ndarray)(shape, dtype, nb::cast(std::move(elements)));
+  if (elements.size() == 0) return empty(shape, dtype);
+  return ndarray(shape, dtype, nb::cast(std::move(elements)));
 }
 
 void read_into(const ArrayHandle& a, nb::handle items, const std::string& kind, nb::handle fields,

@@ -39,23 +39,22 @@ auto with_python(const std::string& codec, ErrorCode code, const Body& body) {
 }
 
 nb::object numpy_dtype(const DataType& type) {
-  static nb::object* const to_numpy =
-      new nb::object(nb::module_::import_("zarrive.data_types").attr("to_numpy"));
-  return (*to_numpy)(type);
+  static constinit Imported to_numpy("zarrive.data_types", "to_numpy");
+  return to_numpy(type);
 }
 
 // A copy of the elements as a NumPy array, which Python code may keep.
 nb::object numpy_copy(const ArrayView& view) {
-  static nb::object* const ndarray = new nb::object(nb::module_::import_("numpy").attr("ndarray"));
+  static constinit Imported ndarray("numpy", "ndarray");
   NDArray own = NDArray::allocate(view.type, view.shape);
   copy(view, own.view());
   const nb::tuple shape = to_tuple(view.shape);
-  return (*ndarray)(shape, numpy_dtype(view.type), nb::cast(std::move(own)));
+  return ndarray(shape, numpy_dtype(view.type), nb::cast(std::move(own)));
 }
 
 void put(nb::handle result, const ArrayView& destination) {
-  static nb::object* const asarray = new nb::object(nb::module_::import_("numpy").attr("asarray"));
-  const nb::object array = (*asarray)(result, numpy_dtype(destination.type));
+  static constinit Imported asarray("numpy", "asarray");
+  const nb::object array = asarray(result, numpy_dtype(destination.type));
   const Interface interface = interface_of(array);
   if (interface.shape != destination.shape)
     throw nb::value_error("the result has another shape than the chunk");
@@ -70,9 +69,8 @@ class PythonArrayCodec final : public ArrayToArrayCodec {
     with_python(name_, ErrorCode::invalid_metadata, [&] {
       if (!nb::hasattr(codec_.get(), "encoded_dtype")) return;
       const nb::object dtype = codec_.get().attr("encoded_dtype")(numpy_dtype(decoded.type));
-      static nb::object* const from_numpy =
-          new nb::object(nb::module_::import_("zarrive.data_types").attr("from_numpy"));
-      encoded.type = nb::cast<DataType>((*from_numpy)(dtype));
+      static constinit Imported from_numpy("zarrive.data_types", "from_numpy");
+      encoded.type = nb::cast<DataType>(from_numpy(dtype));
       if (!(encoded.type == decoded.type)) encoded.fill = FillValue::zero(encoded.type);
     });
     return encoded;

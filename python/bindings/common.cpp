@@ -13,10 +13,9 @@ constexpr std::uint64_t kWorthInterrupting = 4u << 20;
 constexpr auto kPoll = std::chrono::milliseconds(50);
 
 bool on_main_thread() {
-  static nb::object* const get_ident = new nb::object(nb::module_::import_("threading").attr("get_ident"));
-  static nb::object* const main_thread =
-      new nb::object(nb::module_::import_("threading").attr("main_thread"));
-  return (*get_ident)().equal((*main_thread)().attr("ident"));
+  static constinit Imported get_ident("threading", "get_ident");
+  static constinit Imported main_thread("threading", "main_thread");
+  return get_ident().equal(main_thread().attr("ident"));
 }
 
 }  // namespace
@@ -75,15 +74,15 @@ void run(std::uint64_t bytes, const std::function<void(std::stop_token)>& body) 
 }
 
 nb::object to_python(const Json& value) {
-  static nb::object* const loads = new nb::object(nb::module_::import_("json").attr("loads"));
-  return (*loads)(value.dump());
+  static constinit Imported loads("json", "loads");
+  return loads(value.dump());
 }
 
 nb::object to_python(const JsonObject& value) { return to_python(Json(value)); }
 
 Json from_python(nb::handle value) {
-  static nb::object* const dumps = new nb::object(nb::module_::import_("json").attr("dumps"));
-  return Json::parse(nb::cast<std::string>((*dumps)(value)));
+  static constinit Imported dumps("json", "dumps");
+  return Json::parse(nb::cast<std::string>(dumps(value)));
 }
 
 nb::tuple to_tuple(const std::vector<std::uint64_t>& numbers) {

@@ -8,6 +8,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <atomic>
 #include <functional>
 #include <optional>
 #include <stop_token>
@@ -19,6 +20,30 @@
 namespace zarrive::python {
 
 namespace nb = nanobind;
+
+// Something of a Python module, looked up at its first use. Not a static nb::object: importing may let go of the GIL, and a thread that then waits for
+// the static's guard with the GIL in hand would wait for ever.
+class Imported {
+ public:
+  constexpr Imported(const char* module, const char* name) : module_(module), name_(name) {}
+  nb::handle get() {
+    if (PyObject* found = found_.load(std::memory_order_acquire)) return found;
+    nb::object object = nb::module_::import_(module_).attr(name_);
+    PyObject* expected = nullptr;
+    if (found_.compare_exchange_strong(expected, object.ptr(), std::memory_order_acq_rel))
+      return object.release();
+    return expected;
+  }
+  template <class... Args>
+  nb::object operator()(Args&&... args) {
+    return get()(std::forward<Args>(args)...);
+  }
+
+ private:
+  const char* module_;
+  const char* name_;
+  std::atomic<PyObject*> found_{nullptr};
+};
 
 // Json to dict, list, str, int, float, bool and None, and back, by way of the standard library's json.
 nb::object to_python(const Json& value);

@@ -5,10 +5,10 @@ namespace zarrive::python {
 namespace {
 
 void raise(const Error& error) {
-  static nb::object* const make = new nb::object(nb::module_::import_("zarrive.errors").attr("_make"));
+  static constinit Imported make("zarrive.errors", "_make");
   const std::string code(to_string(error.code()));
-  const nb::object exception = (*make)(code, std::string(error.what()), error.message(), error.place().store,
-                                       error.place().node, error.place().key);
+  const nb::object exception = make(code, std::string(error.what()), error.message(), error.place().store,
+                                    error.place().node, error.place().key);
   PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception.ptr())), exception.ptr());
 }
 

@@ -83,9 +83,8 @@ StoreHandle open_spec(nb::dict spec) {
                     nb::cast<bool>(spec["follow_symlinks"]));
   }
   if (kind == "python") {
-    static nb::object* const make =
-        new nb::object(nb::module_::import_("zarrive._core").attr("python_store"));
-    return nb::cast<StoreHandle>((*make)(spec["object"]));
+    static constinit Imported make("zarrive._core", "python_store");
+    return nb::cast<StoreHandle>(make(spec["object"]));
   }
   const StoreHandle base = open_spec(nb::cast<nb::dict>(spec["base"]));
   if (kind == "read_only") return read_only(base);

@@ -107,6 +107,8 @@ def outcome(function):
 
 
 def same(a, b):
+    if isinstance(a, np.generic) and a.dtype.kind in "SU":
+        return np.shape(b) == () and a == b  # a single text has a type of its own length
     a, b = np.asarray(a), np.asarray(b)
     return a.shape == b.shape and a.dtype == b.dtype and np.array_equal(a, b)
 
