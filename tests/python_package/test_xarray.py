@@ -163,10 +163,15 @@ def test_dask(stored):
     xr.testing.assert_identical(lazy.compute(scheduler="sync"), theirs.compute(scheduler="sync"))
 
 
-def test_pickled_and_read_by_another_process(stored):
-    ds = xr.open_dataset(stored, engine=ENGINE, chunks=None)
+def test_pickled(stored):
+    ds = xr.open_dataset(stored, engine=ENGINE)
     xr.testing.assert_identical(pickle.loads(pickle.dumps(ds)).load(), ds.load())
+
+
+def test_read_by_other_processes(tmp_path):
     pytest.importorskip("dask.array")
+    stored = write(tmp_path / "x.zarr", example(), 3)
+    ds = xr.open_dataset(stored, engine=ENGINE).load()
     lazy = xr.open_dataset(stored, engine=ENGINE, chunks={})
     xr.testing.assert_identical(lazy.compute(scheduler="processes", num_workers=2), ds)
 
@@ -205,7 +210,7 @@ def test_groups_and_trees(tmp_path, zarr_format, consolidated):
     theirs = xr.open_datatree(path, engine="zarr", **options)
     ours = xr.open_datatree(path, engine=ENGINE, **options)
     xr.testing.assert_identical(ours.load(), theirs.load())
-    assert ours.groups == theirs.groups
+    assert set(ours.groups) == set(theirs.groups)
     for group in ("coarse", "/coarse/inner", "coarse/inner/", "/"):
         xr.testing.assert_identical(
             xr.open_dataset(path, engine=ENGINE, group=group, **options).load(), xr.open_dataset(path, engine="zarr", group=group, **options).load()
