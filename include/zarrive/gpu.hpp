@@ -68,4 +68,9 @@ struct SystemInfo {
 // Loads the three when that has not happened yet. No error without one: its `reason` says why it is not used.
 ZARRIVE_API SystemInfo system_info();
 
+// Waits for everything that was put into a stream of the caller's: a CUstream (cudaStream_t) of that device, null for its legacy default
+// stream. What the stream writes to device memory is then there for calls that take no stream, such as Store::set. Error(unsupported)
+// without a driver, Error(invalid_argument) for a device that is not there, Error(unavailable) when something in the stream failed.
+ZARRIVE_API void synchronize(int device, void* stream);
+
 }  // namespace zarrive::gpu

@@ -124,6 +124,23 @@ ArrayView view_of(const Interface& interface, const DataType& type) {
   return ArrayView(interface.data, type, interface.shape, interface.space);
 }
 
+namespace {
+
+// Other libraries hand out arrays that their streams have yet to write. Version 3 of the interface names the stream (1 is the legacy
+// default one), or says None when there is nothing to wait for; before it the default one was assumed.
+void wait_for_producer(nb::handle array, int device) {
+  std::uintptr_t stream = 1;
+  const nb::dict interface = nb::cast<nb::dict>(array.attr("__cuda_array_interface__"));
+  if (interface.contains("stream")) {
+    if (interface["stream"].is_none()) return;
+    stream = nb::cast<std::uintptr_t>(interface["stream"]);
+  }
+  nb::gil_scoped_release release;
+  gpu::synchronize(device, stream == 1 ? nullptr : reinterpret_cast<void*>(stream));
+}
+
+}  // namespace
+
 Buffer buffer_of(nb::handle object) {
   Buffer buffer;
   if (nb::try_cast<Buffer>(object, buffer)) return buffer;
@@ -132,6 +149,7 @@ Buffer buffer_of(nb::handle object) {
     const std::string type = nb::cast<std::string>(object.attr("__cuda_array_interface__")["typestr"]);
     const std::uint64_t item = std::stoull(type.substr(2));
     if (interface.strides) throw nb::value_error("a value in device memory has to be contiguous");
+    wait_for_producer(object, interface.space.device);
     return Buffer::share(keep_alive(object), interface.data,
                          static_cast<std::size_t>(byte_count(interface.shape, item)), interface.space);
   }

@@ -123,6 +123,10 @@ void synchronize(const Device& device, CudaStream stream) {
   check(device.driver(), device.driver().stream_synchronize(stream), "waiting for " + device.name());
 }
 
+void synchronize(int device, void* stream) {
+  synchronize(Device::get(device), static_cast<CudaStream>(stream));
+}
+
 void drain(const Device& device, CudaStream stream) noexcept {
   if (const ContextScope scope(device, std::nothrow); scope) device.driver().stream_synchronize(stream);
 }

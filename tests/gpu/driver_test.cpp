@@ -3,12 +3,16 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <filesystem>
 
 #include "base/sanitizers.hpp"
+#include "fakes/fake_cuda.hpp"
 #include "gpu/device.hpp"
 #include "gpu/fake_driver.hpp"
+#include "support/errors.hpp"
 #include "zarrive/gpu.hpp"
+#include "zarrive/memory.hpp"
 
 namespace zarrive::gpu {
 namespace {
@@ -30,6 +34,25 @@ TEST(CudaDriver, IsFound) {
   EXPECT_EQ(system.devices[1].compute_major, 9);
   EXPECT_EQ(system.devices[1].multiprocessors, 132);
   EXPECT_EQ(system.devices[1].memory_bytes, std::uint64_t{1} << 30);
+}
+
+TEST(CudaDriver, AStreamOfTheCallersIsWaitedFor) {
+  const Device& device = Device::get(1);
+  Buffer there = Buffer::allocate(4, cuda(1));
+  const auto found = [&] {
+    std::array<char, 4> bytes{};
+    fake_cuda::peek(bytes.data(), reinterpret_cast<std::uintptr_t>(there.data()), bytes.size());
+    return std::string(bytes.data(), bytes.size());
+  };
+  const Stream stream(device);
+  for (CudaStream used : {stream.handle(), CudaStream{}}) {
+    const std::string bytes = used ? "abcd" : "efgh";
+    copy_to_device(device, there.mutable_data(), reinterpret_cast<const std::byte*>(bytes.data()), 4, used);
+    EXPECT_NE(found(), bytes);  // streams of the fake driver do nothing until somebody waits
+    synchronize(1, used);
+    EXPECT_EQ(found(), bytes);
+  }
+  EXPECT_EQ(zarrive::testing::code_of([] { synchronize(7, nullptr); }), ErrorCode::invalid_argument);
 }
 
 TEST(CudaDriver, WordsItsErrors) {

@@ -31,11 +31,11 @@ class _Driver:
         if result != 0:
             raise RuntimeError(f"{function} gave {result}")
 
-    def call_in_context(self, function: str, *arguments: Any) -> None:
+    def call_in_context(self, function: str, *arguments: Any, wait: bool = True) -> None:
         self.call("cuCtxPushCurrent_v2", self.context)
         try:
             self.call(function, *arguments)
-            if function.endswith("Async_v2"):
+            if function.endswith("Async_v2") and wait:
                 self.call("cuStreamSynchronize", None)
         finally:
             popped = ctypes.c_void_p()

@@ -1,5 +1,6 @@
 """What zarr-python's own tests do not ask: contexts, batches, ranges, names, life beside other processes."""
 
+import ctypes
 import doctest
 import importlib
 import multiprocessing
@@ -244,6 +245,38 @@ def test_values_from_a_device(cupy, kind):
     assert store["a"] == np.arange(100).tobytes() and store["b"] == b"host"
     with pytest.raises((TypeError, ValueError)):
         store["c"] = array[::2]
+
+
+def test_values_that_a_stream_has_yet_to_write(cupy):
+    """Of the double alone: the streams of its driver do nothing until somebody waits for them."""
+    cupy_double = pytest.importorskip("cupy_double")
+
+    class Late:
+        def __init__(self, value, stream):
+            self._array = cupy.empty(len(value), "u1")
+            self._stream = stream
+            driver, image = cupy_double.driver(), np.frombuffer(value, "u1")
+            driver.call_in_context(
+                "cuMemcpyHtoDAsync_v2",
+                ctypes.c_ulonglong(self._array.__cuda_array_interface__["data"][0]),
+                ctypes.c_void_p(image.ctypes.data),
+                ctypes.c_size_t(image.nbytes),
+                self._stream,
+                wait=False,
+            )
+
+        @property
+        def __cuda_array_interface__(self):
+            return self._array.__cuda_array_interface__ | {
+                "stream": self._stream.value if self._stream else 1
+            }
+
+    own = ctypes.c_void_p()
+    cupy_double.driver().call_in_context("cuStreamCreate", ctypes.byref(own), 0)
+    store = Store()
+    for stream in (own, None):
+        store["late"] = Late(b"written late", stream)
+        assert store["late"] == b"written late"
 
 
 # Ranges
