@@ -54,6 +54,7 @@ class ZARRIVE_API FilesystemStore final : public Store {
   std::vector<std::string> do_list(const std::string& prefix) override;
   DirectoryListing do_list_dir(const std::string& prefix) override;
   Durability default_durability() const override;
+  void do_get(std::span<const GetRequest> batch, const GetSink& sink, const GetOptions& options) override;
   void finish_batch(Durability durability) override;
 
  private:

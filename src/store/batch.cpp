@@ -122,6 +122,15 @@ GetResult checked(GetResult result, const GetRequest& request, const std::string
   return result;
 }
 
+// A failure is the result.
+GetResult read_checked(const ReadOne& read, const GetRequest& request, const std::string& store) {
+  try {
+    return checked(read(request), request, store);
+  } catch (...) {
+    return failed(placed(std::current_exception(), store, request.key));
+  }
+}
+
 constexpr std::size_t kAllIoThreads = 0;
 
 std::size_t io_requests(std::size_t asked) {
@@ -129,35 +138,34 @@ std::size_t io_requests(std::size_t asked) {
 }
 
 }  // namespace
+
+void get_by_workers(std::span<const GetRequest> batch, const GetSink& sink, const GetOptions& options,
+                    const std::string& store, const ReadOne& read) {
+  const WorkerLimits limits{options.max_concurrency, options.max_bytes_in_flight, options.stop};
+  run_workers(
+      batch.size(), limits, [&](std::size_t i) { return expected_bytes(batch[i]); },
+      [&](std::size_t i, HeldBytes& held) {
+        GetResult result = read_checked(read, batch[i], store);
+        held.now(bytes_of(result));
+        sink(i, std::move(result));
+      });
+}
+
 }  // namespace store
 
 void Store::do_get(std::span<const GetRequest> batch, const GetSink& sink, const GetOptions& options) {
   const std::string store_name = name();
-  auto read = [&](const GetRequest& request) -> GetResult {
-    try {
-      return store::checked(do_get_one(request), request, store_name);
-    } catch (...) {
-      return store::failed(store::placed(std::current_exception(), store_name, request.key));
-    }
-  };
+  const auto read_one = [this](const GetRequest& request) { return do_get_one(request); };
+  if (!capabilities().waits || batch.size() == 1)
+    return store::get_by_workers(batch, sink, options, store_name, read_one);
   auto estimate = [&](std::size_t i) { return store::expected_bytes(batch[i]); };
-
-  if (!capabilities().waits || batch.size() == 1) {
-    const store::WorkerLimits limits{options.max_concurrency, options.max_bytes_in_flight, options.stop};
-    store::run_workers(batch.size(), limits, estimate, [&](std::size_t i, store::HeldBytes& held) {
-      GetResult result = read(batch[i]);
-      held.now(store::bytes_of(result));
-      sink(i, std::move(result));
-    });
-    return;
-  }
   auto pipeline = store::Pipeline::make(
       batch.size(), {store::io_requests(options.max_concurrency), options.max_bytes_in_flight, options.stop},
       estimate);
   // The steps run while this call waits, so they may refer to its locals.
   pipeline->run([&, p = pipeline.get()](std::size_t i) {
     p->to_io(i, [&, p, i] {
-      auto result = std::make_shared<GetResult>(read(batch[i]));
+      auto result = std::make_shared<GetResult>(store::read_checked(read_one, batch[i], store_name));
       p->resize(i, store::bytes_of(*result));
       p->to_compute(i, [&, p, i, result] {
         sink(i, std::move(*result));

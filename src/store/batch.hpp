@@ -2,6 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
 
 #include "zarrive/store.hpp"
 
@@ -29,5 +32,11 @@ GetResult result_from_value(const GetRequest& request, const Buffer& value, Gene
 
 // Memory for `size` bytes as the context's prototype asks when the host can write there, pinned when they go on to a device, else from the pool.
 Buffer allocate_value(const Context* context, std::size_t size);
+
+// What a request gets; may throw.
+using ReadOne = std::function<GetResult(const GetRequest&)>;
+// Store::do_get for requests that do not wait: `read` on compute threads and the caller, in the order of the batch.
+void get_by_workers(std::span<const GetRequest> batch, const GetSink& sink, const GetOptions& options,
+                    const std::string& store, const ReadOne& read);
 
 }  // namespace zarrive::store

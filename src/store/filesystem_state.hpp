@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "store/beneath.hpp"
+#include "store/read_ahead.hpp"
 #include "zarrive/filesystem_store.hpp"
 
 namespace zarrive {
@@ -18,6 +19,8 @@ struct FilesystemStore::State {
   // --- reading ---
   // The open file of a key, or not ok() when it is missing (or no regular file has the name: a directory). Throws otherwise.
   store::Fd open_value(const std::string& key, int flags, struct stat& status) const;
+  // `ahead` may be null.
+  GetResult read(const GetRequest& request, store::ReadAhead* ahead) const;
 
   // --- writing (filesystem_write.cpp) ---
   // False when `replace` is false and the key is there.

@@ -49,6 +49,54 @@ store::Fd FilesystemStore::State::open_value(const std::string& key, int flags, 
   return fd;
 }
 
+GetResult FilesystemStore::State::read(const GetRequest& request, store::ReadAhead* ahead) const {
+  struct stat status {};
+  const store::Fd fd = open_value(request.key, O_RDONLY, status);
+  if (!fd.ok()) return {};
+
+  GetResult result;
+  result.status = GetStatus::found;
+  const auto size = static_cast<std::uint64_t>(status.st_size);
+  result.total_size = size;
+  result.generation = store::generation_of(status);
+  if (size <= max_value_size && store::read_to_device(fd.get(), size, request, result)) return result;
+  if (ahead) ahead->before_read(request, fd.get(), size);
+  if (!store::wants_whole(request)) {
+    result.values =
+        store::read_ranges(fd.get(), 0, size, request, options.coalesce_gap, max_value_size);
+    return result;
+  }
+  const std::span<std::byte> to = store::placement(request, size);
+  // Memory that begins 16 bytes behind a page, as malloc gives it, is read into at a fifth of the speed; a window between helps.
+  constexpr std::size_t kFastAlignment = 32;
+  constexpr std::uint64_t kWorthWindow = 64 << 10;
+  const bool misaligned = !to.empty() && size >= kWorthWindow &&
+                          reinterpret_cast<std::uintptr_t>(to.data()) % kFastAlignment != 0;
+  if (misaligned || (to.empty() && store::takes_rows(request, size))) {
+    store::read_rows(fd.get(), *request.context->destination, 0);
+    result.values.push_back(misaligned ? Buffer::borrow(to, request.context->destination->space) : Buffer());
+    result.placed = true;
+    return result;
+  }
+  if (!to.empty()) {
+    store::read_exactly(fd.get(), to, 0);
+    result.values.push_back(Buffer::borrow(to, request.context->destination->space));
+    result.placed = true;
+    return result;
+  }
+  if (size > max_value_size)
+    throw Error(ErrorCode::resource_limit,
+                "the file has " + std::to_string(size) + " bytes; the limit for one value is " +
+                    std::to_string(max_value_size) + "; read ranges of it");
+  Buffer value;
+  if (size > 0) {
+    value = store::allocate_value(request.context, static_cast<std::size_t>(size));
+    store::read_exactly(fd.get(), value.mutable_host_span(), 0);
+  }
+  result.values.push_back(std::move(value));
+  return result;
+}
+
 FilesystemStore::FilesystemStore(std::filesystem::path root, const FilesystemStoreOptions& options) {
   const std::string path = root.string();
   try {
@@ -70,51 +118,15 @@ StoreCapabilities FilesystemStore::capabilities() const {
 
 Durability FilesystemStore::default_durability() const { return state_->options.durability; }
 
-GetResult FilesystemStore::do_get_one(const GetRequest& request) {
-  struct stat status {};
-  const store::Fd fd = state_->open_value(request.key, O_RDONLY, status);
-  if (!fd.ok()) return {};
+GetResult FilesystemStore::do_get_one(const GetRequest& request) { return state_->read(request, nullptr); }
 
-  GetResult result;
-  result.status = GetStatus::found;
-  const auto size = static_cast<std::uint64_t>(status.st_size);
-  result.total_size = size;
-  result.generation = store::generation_of(status);
-  if (size <= state_->max_value_size && store::read_to_device(fd.get(), size, request, result)) return result;
-  if (!store::wants_whole(request)) {
-    result.values =
-        store::read_ranges(fd.get(), 0, size, request, state_->options.coalesce_gap, state_->max_value_size);
-    return result;
-  }
-  const std::span<std::byte> to = store::placement(request, size);
-  // Memory that begins 16 bytes behind a page, as malloc gives it, is read into at a fifth of the speed; a window between helps.
-  constexpr std::size_t kFastAlignment = 32;
-  constexpr std::uint64_t kWorthWindow = 64 << 10;
-  const bool misaligned = !to.empty() && size >= kWorthWindow &&
-                          reinterpret_cast<std::uintptr_t>(to.data()) % kFastAlignment != 0;
-  if (misaligned || (to.empty() && store::takes_rows(request, size))) {
-    store::read_rows(fd.get(), *request.context->destination, 0);
-    result.values.push_back(misaligned ? Buffer::borrow(to, request.context->destination->space) : Buffer());
-    result.placed = true;
-    return result;
-  }
-  if (!to.empty()) {
-    store::read_exactly(fd.get(), to, 0);
-    result.values.push_back(Buffer::borrow(to, request.context->destination->space));
-    result.placed = true;
-    return result;
-  }
-  if (size > state_->max_value_size)
-    throw Error(ErrorCode::resource_limit,
-                "the file has " + std::to_string(size) + " bytes; the limit for one value is " +
-                    std::to_string(state_->max_value_size) + "; read ranges of it");
-  Buffer value;
-  if (size > 0) {
-    value = store::allocate_value(request.context, static_cast<std::size_t>(size));
-    store::read_exactly(fd.get(), value.mutable_host_span(), 0);
-  }
-  result.values.push_back(std::move(value));
-  return result;
+void FilesystemStore::do_get(std::span<const GetRequest> batch, const GetSink& sink,
+                             const GetOptions& options) {
+  store::ReadAhead ahead(batch, [this](const std::string& key, struct stat& status) {
+    return state_->open_value(key, O_RDONLY, status);
+  });
+  store::get_by_workers(batch, sink, options, name(),
+                        [&](const GetRequest& request) { return state_->read(request, &ahead); });
 }
 
 std::optional<std::uint64_t> FilesystemStore::do_size(const std::string& key) {
