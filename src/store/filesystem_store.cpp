@@ -62,8 +62,7 @@ GetResult FilesystemStore::State::read(const GetRequest& request, store::ReadAhe
   if (size <= max_value_size && store::read_to_device(fd.get(), size, request, result)) return result;
   if (ahead) ahead->before_read(request, fd.get(), size);
   if (!store::wants_whole(request)) {
-    result.values =
-        store::read_ranges(fd.get(), 0, size, request, options.coalesce_gap, max_value_size);
+    result.values = store::read_ranges(fd.get(), 0, size, request, options.coalesce_gap, max_value_size);
     return result;
   }
   const std::span<std::byte> to = store::placement(request, size);
@@ -85,9 +84,9 @@ GetResult FilesystemStore::State::read(const GetRequest& request, store::ReadAhe
     return result;
   }
   if (size > max_value_size)
-    throw Error(ErrorCode::resource_limit,
-                "the file has " + std::to_string(size) + " bytes; the limit for one value is " +
-                    std::to_string(max_value_size) + "; read ranges of it");
+    throw Error(ErrorCode::resource_limit, "the file has " + std::to_string(size) +
+                                               " bytes; the limit for one value is " +
+                                               std::to_string(max_value_size) + "; read ranges of it");
   Buffer value;
   if (size > 0) {
     value = store::allocate_value(request.context, static_cast<std::size_t>(size));

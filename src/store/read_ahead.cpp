@@ -12,7 +12,10 @@
 namespace zarrive::store {
 namespace {
 
+// A smaller batch is in the workers' hands at once.
 constexpr std::size_t kDeep = 4;
+// Asking costs 0.6 us of the 29 us that a small file takes when it is in memory, opening one for advice 20 us: so every eighth is asked about, and
+// what was needless sixteen times is left.
 constexpr std::size_t kProbeEvery = 8;
 constexpr std::size_t kMostNeedless = 16;
 
@@ -23,9 +26,7 @@ std::atomic<Pretence> pretence{Pretence::none};
 bool would_wait(int fd, std::uint64_t offset) {
   if (const Pretence now = pretence; now != Pretence::none) return now == Pretence::cold;
   std::byte byte{};
-  const struct iovec to {
-    &byte, 1
-  };
+  const struct iovec to { &byte, 1 };
   ssize_t n = 0;
   do {
     n = ::preadv2(fd, &to, 1, static_cast<off_t>(offset), RWF_NOWAIT);

@@ -27,7 +27,8 @@ class ReadAhead {
   // As FilesystemStore::State::open_value: the open file of a key and its status, or not ok(). May throw.
   using Open = std::function<Fd(const std::string& key, struct stat& status)>;
 
-  // How far ahead of the last request that a worker took.
+  // How far ahead of the last request that a worker took. 4096 cold files of 10 to 64 KiB by 2 workers (2 cores, virtual disk of 1 GB/s): 0.73 s
+  // without advice; 0.30 s with 8 requests ahead, 0.24 s with 32, 0.22 s with 64; 0.20 s by io_uring, 64 deep. 16 MiB are 10 ms of such a disk.
   static constexpr std::size_t kMostRequests = 32;
   static constexpr std::uint64_t kMostBytes = 16 << 20;
 

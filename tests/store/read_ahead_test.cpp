@@ -241,15 +241,16 @@ std::string told(const GetResult& result) {
 std::vector<std::string> told_of_all(Store& store, std::span<const GetRequest> batch,
                                      std::size_t concurrency) {
   std::vector<std::string> texts(batch.size());
-  store.get(
-      batch, [&](std::size_t i, GetResult&& result) { texts[i] = told(result); },
-      {.max_concurrency = concurrency});
+  store.get(batch, [&](std::size_t i, GetResult&& result) { texts[i] = told(result); },
+            {.max_concurrency = concurrency});
   return texts;
 }
 
 TEST_P(ReadAheadInStore, BatchesComeOutAsTheyDoWithout) {
   std::mt19937 random(7);
-  const auto below = [&](std::size_t n) { return std::uniform_int_distribution<std::size_t>(0, n - 1)(random); };
+  const auto below = [&](std::size_t n) {
+    return std::uniform_int_distribution<std::size_t>(0, n - 1)(random);
+  };
   const fs::path root = dir_ / "s";
   write_file(dir_ / "outside", "secret");
   std::vector<GetRequest> batch;
@@ -291,19 +292,18 @@ TEST_P(ReadAheadInStore, WhatChangesAfterTheAdviceIsReadAsItIs) {
     write_file(dir_ / batch.back().key, pattern(20'000, 1));
   }
   std::vector<std::string> texts(batch.size());
-  store.get(
-      batch,
-      [&](std::size_t i, GetResult&& result) {
-        if (i == 0) {
-          fs::resize_file(dir_ / "10", 5);
-          fs::remove(dir_ / "11");
-          write_file(dir_ / "12", "new");
-          fs::remove(dir_ / "13");
-          fs::create_symlink("14", dir_ / "13");
-        }
-        texts[i] = result.status == GetStatus::found ? result.value().text() : told(result);
-      },
-      {.max_concurrency = 1});
+  store.get(batch,
+            [&](std::size_t i, GetResult&& result) {
+              if (i == 0) {
+                fs::resize_file(dir_ / "10", 5);
+                fs::remove(dir_ / "11");
+                write_file(dir_ / "12", "new");
+                fs::remove(dir_ / "13");
+                fs::create_symlink("14", dir_ / "13");
+              }
+              texts[i] = result.status == GetStatus::found ? result.value().text() : told(result);
+            },
+            {.max_concurrency = 1});
   EXPECT_EQ(texts[10], pattern(20'000, 1).substr(0, 5));
   EXPECT_EQ(texts[11], "missing");
   EXPECT_EQ(texts[12], "new");
@@ -321,17 +321,17 @@ TEST_P(ReadAheadInStore, StopsAndFailsWithTheBatch) {
   std::stop_source stop;
   std::atomic<int> done = 0;
   EXPECT_EQ(code_of([&] {
-              store.get(
-                  batch,
-                  [&](std::size_t, GetResult&&) {
-                    if (++done == 5) stop.request_stop();
-                  },
-                  {.stop = stop.get_token(), .max_concurrency = 2});
+              store.get(batch,
+                        [&](std::size_t, GetResult&&) {
+                          if (++done == 5) stop.request_stop();
+                        },
+                        {.stop = stop.get_token(), .max_concurrency = 2});
             }),
             ErrorCode::cancelled);
   EXPECT_LT(done, 20);
   EXPECT_EQ(code_of([&] {
-              store.get(batch, [&](std::size_t, GetResult&&) { throw Error(ErrorCode::corrupt_chunk, "bad"); });
+              store.get(batch,
+                        [&](std::size_t, GetResult&&) { throw Error(ErrorCode::corrupt_chunk, "bad"); });
             }),
             ErrorCode::corrupt_chunk);
 }
