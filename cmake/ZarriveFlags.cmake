@@ -1,16 +1,20 @@
 # zarrive_precompile(target header | target REUSE_FROM other): headers of others that most files include, read once. Each file still
-# includes what it uses, so that it compiles without (ZARRIVE_PCH=OFF). Not in optimised builds: g++ 12 no longer knows precompiled
-# headers as the system's, and warns of them falsely.
+# includes what it uses, so that it compiles without (ZARRIVE_PCH=OFF). AUTO takes them for debug builds alone: optimising, g++ 12 no longer
+# knows precompiled headers as the system's, and warns falsely of what strings do in them. ON turns those warnings off.
 function(zarrive_precompile target)
-  if(ZARRIVE_PCH AND CMAKE_BUILD_TYPE STREQUAL "Debug")
-    if(ARGV1 STREQUAL "REUSE_FROM")
-      target_precompile_headers(${target} ${ARGN})
-    else()
-      target_precompile_headers(${target} PRIVATE ${CMAKE_SOURCE_DIR}/${ARGV1})
-    endif()
-    # What ccache asks for, to keep objects that were compiled with one.
-    target_compile_options(${target} PRIVATE
-      $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess> "$<$<CXX_COMPILER_ID:Clang>:SHELL:-Xclang -fno-pch-timestamp>")
+  if(NOT ZARRIVE_PCH OR (ZARRIVE_PCH STREQUAL "AUTO" AND NOT CMAKE_BUILD_TYPE STREQUAL "Debug"))
+    return()
+  endif()
+  if(ARGV1 STREQUAL "REUSE_FROM")
+    target_precompile_headers(${target} ${ARGN})
+  else()
+    target_precompile_headers(${target} PRIVATE ${PROJECT_SOURCE_DIR}/${ARGV1})
+  endif()
+  # What ccache asks for, to keep objects that were compiled with one.
+  target_compile_options(${target} PRIVATE
+    $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess> "$<$<CXX_COMPILER_ID:Clang>:SHELL:-Xclang -fno-pch-timestamp>")
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
+    target_compile_options(${target} PRIVATE -Wno-stringop-overflow -Wno-array-bounds)
   endif()
 endfunction()
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compiles and runs every example of README.md and docs/*.md.
 
-    tools/doc_examples.py --source . --build build --cxx g++ [--keep] [PAGE...]
+    tools/doc_examples.py --source . --build build --cxx g++ [--python .venv/bin/python] [PAGE...]
 
 Each page gets an empty folder, and its blocks run there in order, so that one can use what another wrote:
 - ```cpp   a program when it contains `int main`; otherwise the body of one (its own #include lines are moved to the top). What includes
@@ -9,8 +9,10 @@ Each page gets an empty folder, and its blocks run there in order, so that one c
 - ```sh    run by bash -e with build/bin on PATH; must exit with 0.
 - ```console  lines that start with "$ " are run like that, one after the other, and print what stands below them. A line `...`
            stands for any lines, and `...` within a line for any text.
+- ```python a program, run by the interpreter of --python with the package in build/python; must exit with 0.
+- ```pycon  lines that start with ">>> " and what they print, as doctest reads them (... stands for any text).
 Other languages (text, json, cmake, ...) are not run. A comment right before a block changes that:
-<!-- example: continues -->  C++: what stands in the C++ block above comes first, in the same scope.
+<!-- example: continues -->  C++ and Python: what stands in the block above of that language comes first, in the same scope.
 <!-- example: compile -->    C++: compiled, not run.
 <!-- example: none -->       not run.
 """
@@ -26,6 +28,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 PRELUDE = ["zarrive/zarrive.hpp", "algorithm", "cstdint", "iostream", "memory", "numeric", "span", "string", "vector"]
+LANGUAGES = {"cpp", "sh", "console", "python", "pycon"}
 MARKERS = {"continues", "compile", "none"}
 
 
@@ -36,7 +39,7 @@ class Block:
     language: str
     marker: str
     code: list[str]
-    continued: list["Block"] = field(default_factory=list)  # the C++ blocks that come first
+    continued: list["Block"] = field(default_factory=list)  # the blocks of its language that come first
     program: Path | None = None
 
     def __str__(self):
@@ -70,15 +73,15 @@ def blocks_of(page: Path) -> list[Block]:
     if open_block:
         raise Failure(f"{open_block}: the block is not closed")
 
-    runnable = [b for b in blocks if b.language in ("cpp", "sh", "console") and b.marker != "none"]
-    before: Block | None = None
+    runnable = [b for b in blocks if b.language in LANGUAGES and b.marker != "none"]
+    before: dict[str, Block] = {}
     for block in runnable:
-        if block.language == "cpp":
-            if block.marker == "continues":
-                if before is None:
-                    raise Failure(f"{block}: nothing to continue")
-                block.continued = [*before.continued, before]
-            before = block
+        if block.marker == "continues":
+            if block.language not in before:
+                raise Failure(f"{block}: nothing to continue")
+            block.continued = [*before[block.language].continued, before[block.language]]
+        if block.language in ("cpp", "python", "pycon"):
+            before[block.language] = block
     return runnable
 
 
@@ -101,9 +104,11 @@ def cpp_source(block: Block) -> str:
 
 
 class Runner:
-    def __init__(self, source: Path, build: Path, cxx: str, folder: Path):
-        self.source, self.build, self.cxx, self.folder = source, build, cxx, folder
+    def __init__(self, source: Path, build: Path, cxx: str, python: Path | None, folder: Path):
+        self.source, self.build, self.cxx, self.python, self.folder = source, build, cxx, python, folder
         self.environment = dict(os.environ, PATH=f"{build / 'bin'}:{os.environ.get('PATH', '/usr/bin:/bin')}")
+        if (build / "python").exists():
+            self.environment["PYTHONPATH"] = str(build / "python")
 
     def compile(self, block: Block) -> None:
         stem = self.folder / f"{block.page.stem}_{block.line}"
@@ -121,6 +126,11 @@ class Runner:
         if block.language == "cpp":
             if block.marker != "compile":
                 self.execute(block, [block.program], where)
+        elif block.language in ("python", "pycon"):
+            file = self.folder / f"{block.page.stem}_{block.line}.{'py' if block.language == 'python' else 'txt'}"
+            file.write_text("".join("\n".join([*part.code, "", ""]) for part in [*block.continued, block]), encoding="utf-8")
+            options = [] if block.language == "python" else ["-m", "doctest", "-o", "ELLIPSIS", "-o", "NORMALIZE_WHITESPACE"]
+            self.execute(block, [self.python, *options, file], where)
         elif block.language == "sh":
             self.execute(block, ["bash", "-euo", "pipefail", "-c", "\n".join(block.code)], where)
         else:
@@ -172,18 +182,21 @@ def main() -> int:
     parser.add_argument("--source", type=Path, default=Path(__file__).resolve().parent.parent)
     parser.add_argument("--build", type=Path, default=Path("build"))
     parser.add_argument("--cxx", default="c++")
+    parser.add_argument("--python", type=Path, help="without it, examples in Python are not run")
+    parser.add_argument("--only", choices=sorted(LANGUAGES), help="only the examples in this language")
+    parser.add_argument("--folder", type=Path, help="where they run; it is emptied first. By default BUILD/run/doc_examples")
     parser.add_argument("pages", nargs="*", type=Path)
     args = parser.parse_args()
     source, build = args.source.resolve(), args.build.resolve()
     pages = args.pages or [source / "README.md", *sorted((source / "docs").glob("*.md"))]
 
-    folder = build / "run" / "doc_examples"
+    folder = args.folder or build / "run" / "doc_examples"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    runner = Runner(source, build, args.cxx, folder)
+    runner = Runner(source, build, args.cxx, args.python, folder)
     failures: list[str] = []
     try:
-        by_page = {page: blocks_of(page) for page in pages}
+        by_page = {page: [b for b in blocks_of(page) if args.only in (None, b.language)] for page in pages}
     except Failure as failure:
         print(failure)
         return 1
@@ -199,15 +212,19 @@ def main() -> int:
     programs = [block for blocks in by_page.values() for block in blocks if block.language == "cpp"]
     with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
         list(pool.map(lambda block: attempt(runner.compile, block), programs))
-    done = 0
+    done = left_out = 0
     for page, blocks in by_page.items():
         where = folder / page.stem
         where.mkdir()
         for block in blocks:
-            if block.language != "cpp" or block.program:
+            if block.language in ("python", "pycon") and not args.python:
+                left_out += 1
+            elif block.language != "cpp" or block.program:
                 done += attempt(runner.run, block, where)
     for failure in failures:
         print(f"FAILED {failure}\n")
+    if left_out:
+        print(f"NOT RUN: {left_out} examples in Python, for no --python was given")
     print(f"{done} examples of {len(by_page)} pages ran, {len(failures)} failed")
     return 1 if failures else 0
 
