@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "zarrive/chunk_part.hpp"
 #include "zarrive/codec_chain.hpp"
 #include "zarrive/context.hpp"
 #include "zarrive/export.hpp"
@@ -69,6 +70,19 @@ struct WriteOptions {
       512u << 20;  // of the same: bound on device memory for chunks that are encoded there
 };
 
+// One chunk of a list that the caller made (Array::read_parts, Array::write_parts): which chunk, and which part of it goes where.
+struct ChunkAccess {
+  Index chunk = {};  // grid index
+  // Places are those of the call's memory, which has a dimension for each of the array's; of points: of that memory seen as one dimension.
+  ChunkPart part = {};
+  // For callers that know the chunk better than the array's metadata does (its shape may be out of date): the store key, below the store's
+  // root, and the chunk's full shape. With both the array's grid and shape play no role, and `chunk` may be left empty.
+  std::optional<std::string> key = {};
+  std::optional<Shape> chunk_shape = {};
+  // The part has all of the chunk that lies in the array. Absent: it is found out (with a chunk_shape: against all of that).
+  std::optional<bool> covers = {};
+};
+
 // Elements of a C++ type with a shape; owns its memory, C order. What Array::read<T> gives.
 template <class T>
 class TypedArray {
@@ -110,6 +124,8 @@ class ZARRIVE_API Array {
  public:
   // From its parts; the metadata is taken as it is. Normally open_array or create_array make one.
   Array(std::shared_ptr<Store> store, std::string path, ArrayMetadata metadata, MetadataOptions options = {});
+  // The same metadata elsewhere; it and the codec chain are shared, not made anew.
+  Array with_store(std::shared_ptr<Store> store, std::string path) const;
 
   const ArrayMetadata& metadata() const noexcept { return *metadata_; }
   const std::shared_ptr<Store>& store() const noexcept { return store_; }
@@ -196,6 +212,16 @@ class ZARRIVE_API Array {
     return append(std::span<const T>(source), axis, options);
   }
 
+  // --- parts of chunks, as the caller lists them: one batch, the same ways as reads and writes of a selection take ---
+  // Gives for each entry whether its chunk is stored (true for empty parts, which ask nothing). Error(out_of_bounds) when a chunk is outside
+  // the grid, a part reaches out of its chunk or the array, or a place out of the output; Error(invalid_argument) when the output has another
+  // number of dimensions, or elements of variable length and a place twice. Of other types a place that comes twice gets either element.
+  std::vector<bool> read_parts(std::span<const ChunkAccess> parts, const ArrayView& output,
+                               const ReadOptions& options = {}) const;
+  // Errors likewise. A chunk may come more than once: its parts are written in order, and the last one wins.
+  void write_parts(std::span<const ChunkAccess> parts, const ArrayView& source,
+                   const WriteOptions& options = {});
+
   // --- whole chunks, by grid index ---
   // The full chunk, also past the array's end; fill when it is not stored. Error(out_of_bounds) for an index outside the grid.
   NDArray read_chunk(std::span<const std::uint64_t> index, const ReadOptions& options = {}) const;
@@ -238,6 +264,7 @@ class ZARRIVE_API Array {
   std::shared_ptr<const ArrayMetadata> metadata_;
   struct LazyChain;
   std::shared_ptr<LazyChain> chain_;
+  std::shared_ptr<MemoCache> memos_;  // indexes of shards
 };
 
 // Takes "float32", "<f4", DataType(TypeId::float32), ...

@@ -15,15 +15,23 @@ struct Array::LazyChain {
   std::mutex mutex;  // not a once_flag: making it may throw, and is then tried again
   std::optional<CodecChain> chain;
   MetadataOptions options;
-  MemoCache memos;  // indexes of shards
 };
 
 Array::Array(std::shared_ptr<Store> store, std::string path, ArrayMetadata metadata, MetadataOptions options)
     : store_(std::move(store)),
       path_(std::move(path)),
       metadata_(std::make_shared<const ArrayMetadata>(std::move(metadata))),
-      chain_(std::make_shared<LazyChain>()) {
+      chain_(std::make_shared<LazyChain>()),
+      memos_(std::make_shared<MemoCache>()) {
   chain_->options = std::move(options);
+}
+
+Array Array::with_store(std::shared_ptr<Store> store, std::string path) const {
+  Array out = *this;
+  out.store_ = std::move(store);
+  out.path_ = std::move(path);
+  out.memos_ = std::make_shared<MemoCache>();  // keys of the one store mean nothing in the other
+  return out;
 }
 
 const CodecChain& Array::codec_chain() const {
@@ -34,9 +42,9 @@ const CodecChain& Array::codec_chain() const {
   });
 }
 
-MemoCache& Array::memos() const { return chain_->memos; }
+MemoCache& Array::memos() const { return *memos_; }
 
-ArrayParts Array::parts() const { return {store_, path_, metadata_, &codec_chain(), &chain_->memos}; }
+ArrayParts Array::parts() const { return {store_, path_, metadata_, &codec_chain(), memos_.get()}; }
 
 void Array::set_attributes(JsonObject attributes) {
   ArrayMetadata changed = *metadata_;
@@ -112,6 +120,19 @@ void Array::write_value(const Selection& selection, const Json& value, const Wri
   element_from_json(type, value, element.view().data);
   const Shape shape = result_shape(selection);
   write(selection, ArrayView(element.view().data, type, shape, Strides(shape.size(), 0)), options);
+}
+
+// --- parts of chunks ---
+
+std::vector<bool> Array::read_parts(std::span<const ChunkAccess> accesses, const ArrayView& output,
+                                    const ReadOptions& options) const {
+  return with_place({store_->name(), path_, {}},
+                    [&] { return run_read_parts(parts(), accesses, output, options); });
+}
+
+void Array::write_parts(std::span<const ChunkAccess> accesses, const ArrayView& source,
+                        const WriteOptions& options) {
+  with_place({store_->name(), path_, {}}, [&] { run_write_parts(parts(), accesses, source, options); });
 }
 
 // --- whole chunks ---

@@ -78,7 +78,7 @@ struct BlockRange::Plan {
                   "blocks of the field '" + selection.to_string() +
                       "', which is a subarray, at coordinates that are not 1-d: flatten the coordinates",
                   {of.store()->name(), of.path(), {}});
-    size = resolved.empty() ? 0 : pieces.size();
+    size = pieces.size();
   }
 
   std::uint64_t bytes(const Piece& piece) const {

@@ -7,18 +7,23 @@
 
 namespace zarrive {
 
+Caller::Caller(const ArrayMetadata& metadata, const ArrayView& memory)
+    : view_(memory), converts_(!(memory.type == metadata.data_type)) {
+  // Byte orders that types remember are the array's business.
+  if (!converts_) view_.type = metadata.data_type;
+}
+
 Caller::Caller(const ArrayMetadata& metadata, const Selection& selection, const ResolvedSelection& resolved,
-               const ArrayView& memory) {
-  view_ = memory;
+               const ArrayView& memory)
+    : Caller(metadata, memory) {
   // The dimensions of a field's subarray are within the elements.
   view_.shape.resize(memory.shape.size() - resolved.subarray.size());
   view_.strides.resize(view_.shape.size());
   view_ = with_dropped_dimensions(view_, resolved);
-  if (selection.field_names().empty()) {
-    converts_ = !(memory.type == metadata.data_type);
-    // Byte orders that types remember are the array's business.
-    if (!converts_) view_.type = metadata.data_type;
-  } else if (selection.is_single_field()) {
+  if (selection.field_names().empty()) return;
+  converts_ = false;
+  view_.type = memory.type;
+  if (selection.is_single_field()) {
     add_field(field_of(metadata.data_type, selection.field_names()[0]), memory);
   } else {
     add_fields(selection, metadata.data_type);

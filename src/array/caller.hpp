@@ -20,6 +20,8 @@ class Caller {
   // `memory` has the result shape and type of the selection, or a type to convert from or to.
   Caller(const ArrayMetadata& metadata, const Selection& selection, const ResolvedSelection& resolved,
          const ArrayView& memory);
+  // Of whole elements: `memory` has a dimension for each of the array already.
+  Caller(const ArrayMetadata& metadata, const ArrayView& memory);
 
   // The memory with a dimension for each of the array (integers: extent 1), which parts refer to. Of points: the result's dimensions.
   const ArrayView& view() const noexcept { return view_; }

@@ -5,8 +5,6 @@
 
 #include "gpu/transfer.hpp"
 #include "zarrive/memory.hpp"
-#include "zarrive/metadata.hpp"
-#include "zarrive/selection.hpp"
 
 namespace zarrive {
 
@@ -24,10 +22,5 @@ class DeviceStream {
   std::optional<gpu::BorrowedStream> own_;
   gpu::CudaStream stream_ = nullptr;
 };
-
-// Whether device memory can be filled, or read, chunk by chunk: it has the array's own elements, and the selection is made of ranges,
-// unless `lists` are taken too.
-bool goes_chunk_by_chunk(const Selection& selection, const ResolvedSelection& resolved,
-                         const ArrayView& memory, const ArrayMetadata& metadata, bool lists = false);
 
 }  // namespace zarrive

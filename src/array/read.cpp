@@ -14,14 +14,15 @@ namespace {
 
 class Reader {
  public:
-  Reader(const ArrayParts& array, const ResolvedSelection& selection, Caller caller,
-         const ReadOptions& options, DeviceRead* device)
+  Reader(const ArrayParts& array, const Pieces& pieces, Caller caller, const ReadOptions& options,
+         DeviceRead* device, std::span<std::uint8_t> stored)
       : array_(array),
         metadata_(*array.metadata),
         caller_(std::move(caller)),
         options_(options),
         device_(device),
-        pieces_(array.metadata, selection) {
+        pieces_(pieces),
+        stored_(stored) {
     annotates_ = array.store->capabilities().annotates;
   }
 
@@ -74,7 +75,7 @@ class Reader {
       pieces_.at(first + i, piece);
       RoundItem& item = items[i];
       Context& context = contexts[i];
-      item.key = join_key(array_.path, metadata_.chunk_key_encoding.key(piece.chunk));
+      item.key = pieces_.key(first + i, piece, array_.path);
       context = pieces_.context(piece, item.key, array_.path);
       context.verify_checksums = options_.verify_checksums;
       chains[i] = i > 0 && chains[i - 1]->decoded().shape == piece.chunk_shape
@@ -122,6 +123,7 @@ class Reader {
   // A decode from part of the chunk's bytes, where the codecs can do that.
   std::unique_ptr<PartialDecode> begin(std::uint64_t i, const BoundChain& chain, const Context& context,
                                        std::shared_ptr<const PartialMemo> memo) const {
+    set_stored(i, 1);  // also when it was found missing before, and then came into being
     Piece piece;
     pieces_.at(i, piece);
     if (chain.has_byte_codecs() && !chain.inner_chunk_shape() && takes_most_blocks(piece)) return nullptr;
@@ -178,7 +180,12 @@ class Reader {
     }
   }
 
+  void set_stored(std::uint64_t i, std::uint8_t value) const {
+    if (!stored_.empty()) stored_[static_cast<std::size_t>(i)] = value;
+  }
+
   void place_fill(std::uint64_t i) const {
+    set_stored(i, 0);
     Piece piece;
     pieces_.at(i, piece);
     if (device_) device_->fill(piece.part, caller_.view(), metadata_.fill_value);
@@ -190,25 +197,47 @@ class Reader {
   const Caller caller_;
   const ReadOptions& options_;
   DeviceRead* const device_;  // null: the caller's memory is the host's
-  const Pieces pieces_;
+  const Pieces& pieces_;
+  const std::span<std::uint8_t> stored_;  // entries start as 1
   bool annotates_ = false;
 };
 
+void run_job(const ArrayParts& array, const Job& job, const ArrayView& destination,
+             const ReadOptions& options, std::span<std::uint8_t> stored) {
+  if (!destination.space.host_accessible()) read_to_device(array, job, destination, options, stored);
+  else if (job.pieces.size() > 0)
+    read_pieces(array, job.pieces, job.caller(destination), options, nullptr, stored);
+}
+
 }  // namespace
 
-void read_pieces(const ArrayParts& array, const ResolvedSelection& selection, Caller caller,
-                 const ReadOptions& options, DeviceRead* device) {
-  Reader(array, selection, std::move(caller), options, device).run();
+void read_pieces(const ArrayParts& array, const Pieces& pieces, Caller caller, const ReadOptions& options,
+                 DeviceRead* device, std::span<std::uint8_t> stored) {
+  Reader(array, pieces, std::move(caller), options, device, stored).run();
 }
 
 void run_read(const ArrayParts& array, const Selection& selection, const ArrayView& destination,
               const ReadOptions& options) {
   const ResolvedSelection resolved = resolve(selection, *array.metadata);
   check_transfer({Transfer::read, destination, options.convert}, selection, resolved, *array.metadata);
-  if (!destination.space.host_accessible())
-    return read_to_device(array, selection, resolved, destination, options);
-  if (resolved.empty()) return;
-  read_pieces(array, resolved, Caller(*array.metadata, selection, resolved, destination), options, nullptr);
+  const Pieces pieces(array.metadata, resolved);
+  const auto caller = [&](const ArrayView& memory) {
+    return Caller(*array.metadata, selection, resolved, memory);
+  };
+  run_job(array, {pieces, caller}, destination, options, {});
+}
+
+std::vector<bool> run_read_parts(const ArrayParts& array, std::span<const ChunkAccess> accesses,
+                                 const ArrayView& output, const ReadOptions& options) {
+  check_transfer({Transfer::read, output, options.convert}, accesses, *array.metadata);
+  const Pieces pieces(array.metadata, accesses);
+  const auto caller = [&](const ArrayView& memory) { return Caller(*array.metadata, memory); };
+  // Bytes, for several threads set them.
+  std::vector<std::uint8_t> stored(static_cast<std::size_t>(pieces.size()), 1);
+  run_job(array, {pieces, caller}, output, options, stored);
+  std::vector<bool> found(accesses.size(), true);
+  for (std::size_t i = 0; i < stored.size(); ++i) found[pieces.entry(i)] = stored[i] != 0;
+  return found;
 }
 
 }  // namespace zarrive

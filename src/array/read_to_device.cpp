@@ -3,7 +3,6 @@
 
 #include "array/device_stream.hpp"
 #include "array/read.hpp"
-#include "array/resolve.hpp"
 #include "codec/device_read.hpp"
 #include "gpu/transfer.hpp"
 
@@ -21,25 +20,30 @@ void log(const ArrayParts& array, const MemorySpace& space, const gpu::ReadRepor
 
 }  // namespace
 
-void read_to_device(const ArrayParts& array, const Selection& selection, const ResolvedSelection& resolved,
-                    const ArrayView& destination, const ReadOptions& options) {
+void read_to_device(const ArrayParts& array, const Job& job, const ArrayView& destination,
+                    const ReadOptions& options, std::span<std::uint8_t> stored) {
   DeviceStream stream(destination.space, options.stream);
   gpu::ReadReport report;
-  if (!resolved.empty()) {
+  if (job.pieces.size() > 0) {
     DeviceRead read(stream.device(), stream.handle(),
                     {.ordered = stream.is_callers(),
                      .max_bytes = options.max_bytes_in_flight,
                      .decode = options.device_decode,
                      .max_device_bytes = options.max_device_bytes,
                      .expected = destination.nbytes()});
-    if (goes_chunk_by_chunk(selection, resolved, destination, *array.metadata, read.takes_lists())) {
-      read_pieces(array, resolved, Caller(*array.metadata, selection, resolved, destination), options, &read);
+    Caller caller = job.caller(destination);
+    if (caller.same_elements() && (job.pieces.are_ranges() || read.takes_lists())) {
+      read_pieces(array, job.pieces, std::move(caller), options, &read, stored);
     } else {
       // Lists, points, fields and conversions: in pinned memory first.
       ReadOptions host = options;
       host.prototype.reset();
       const NDArray block = read.block(destination.type, destination.shape);
-      read_pieces(array, resolved, Caller(*array.metadata, selection, resolved, block.view()), host, nullptr);
+      if (!job.pieces.fill_all_of(destination.shape)) {  // what is nobody's place stays
+        gpu::copy_to_host(stream.device(), block.view(), destination, stream.handle());
+        stream.synchronize();
+      }
+      read_pieces(array, job.pieces, job.caller(block.view()), host, nullptr, stored);
       read.place_block(block, ChunkPart::all_of(destination.shape), destination);
     }
     read.finish(!stream.is_callers());

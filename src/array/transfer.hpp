@@ -24,6 +24,12 @@ void run_read(const ArrayParts& array, const Selection& selection, const ArrayVi
 void run_write(const ArrayParts& array, const Selection& selection, const ArrayView& source,
                const WriteOptions& options);
 
+// See Array::read_parts and Array::write_parts.
+std::vector<bool> run_read_parts(const ArrayParts& array, std::span<const ChunkAccess> accesses,
+                                 const ArrayView& output, const ReadOptions& options);
+void run_write_parts(const ArrayParts& array, std::span<const ChunkAccess> accesses, const ArrayView& source,
+                     const WriteOptions& options);
+
 // The caller's side of a read or write.
 struct Transfer {
   enum Direction { read, write } direction;
@@ -32,6 +38,9 @@ struct Transfer {
 };
 // Error unless the view has the selection's shape, memory that its elements can live in, and the array's type or one that it may be converted to.
 void check_transfer(const Transfer& transfer, const Selection& selection, const ResolvedSelection& resolved,
+                    const ArrayMetadata& metadata);
+// Likewise of a list, whose parts lie in their chunks and in the view.
+void check_transfer(const Transfer& transfer, std::span<const ChunkAccess> accesses,
                     const ArrayMetadata& metadata);
 
 // Chunks of one batch: contexts are made for this many at a time, so that a selection of any number of chunks needs bounded memory.

@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <unordered_set>
 
 #include "array/caller.hpp"
 #include "array/chunk_locks.hpp"
 #include "array/device_stream.hpp"
-#include "array/pieces.hpp"
+#include "array/read.hpp"
 #include "array/resolve.hpp"
 #include "array/rounds.hpp"
 #include "array/transfer.hpp"
@@ -19,14 +20,14 @@ namespace {
 class Writer {
  public:
   // `device`: the source is device memory, its parts are brought to pinned memory in this stream. Null: it is the host's.
-  Writer(const ArrayParts& array, const ResolvedSelection& selection, Caller source,
-         const WriteOptions& options, DeviceStream* device)
+  Writer(const ArrayParts& array, const Pieces& pieces, Caller source, const WriteOptions& options,
+         DeviceStream* device)
       : array_(array),
         metadata_(*array.metadata),
         source_(std::move(source)),
         options_(options),
         device_(device),
-        pieces_(array.metadata, selection) {
+        pieces_(pieces) {
     annotates_ = array.store->capabilities().annotates;
     // A v2 null fill reads as zeros here but as anything elsewhere: such chunks are always stored.
     may_elide_ = !options.write_empty_chunks && !metadata_.fill_value.is_undefined();
@@ -119,6 +120,7 @@ class Writer {
   // As many pieces as fit the bounds; returns their number.
   std::uint64_t run_window(std::uint64_t first) {
     std::vector<Work> work;
+    std::unordered_set<std::string> seen;
     std::uint64_t held = 0;
     Piece piece;
     for (std::uint64_t i = first; i < pieces_.size() && work.size() < kMaxBatch; ++i) {
@@ -134,7 +136,9 @@ class Writer {
       }
       Work item;
       item.piece = i;
-      item.key = join_key(array_.path, metadata_.chunk_key_encoding.key(piece.chunk));
+      item.key = pieces_.key(i, piece, array_.path);
+      // A chunk that comes again does so on top of what it is after this window.
+      if (pieces_.may_repeat() && !seen.insert(item.key).second) break;
       item.context = pieces_.context(piece, item.key, array_.path);
       item.context.prototype = Prototype{};
       item.chain = array_.chain->bind(piece.chunk_shape);
@@ -276,23 +280,29 @@ class Writer {
   const Caller source_;
   const WriteOptions& options_;
   DeviceStream* const device_;
-  const Pieces pieces_;
+  const Pieces& pieces_;
   bool annotates_ = false;
   bool may_elide_ = false;
   std::unique_ptr<DeviceEncoder> encoder_;  // null: the host encodes
 };
 
-// Device memory is brought to pinned memory part by part where the selection is made of ranges, else all of it at once.
-void write_from_device(const ArrayParts& array, const Selection& selection, const ResolvedSelection& resolved,
-                       const ArrayView& source, const WriteOptions& options) {
+// Device memory is brought to pinned memory part by part where the pieces are ranges, else all of it at once.
+void write_from_device(const ArrayParts& array, const Job& job, const ArrayView& source,
+                       const WriteOptions& options) {
   DeviceStream stream(source.space, options.stream);
-  if (goes_chunk_by_chunk(selection, resolved, source, *array.metadata))
-    return Writer(array, resolved, Caller(*array.metadata, selection, resolved, source), options, &stream)
-        .run();
+  Caller caller = job.caller(source);
+  if (caller.same_elements() && job.pieces.are_ranges())
+    return Writer(array, job.pieces, std::move(caller), options, &stream).run();
   const NDArray block = NDArray::allocate(source.type, source.shape, pinned());
   gpu::copy_to_host(stream.device(), block.view(), source, stream.handle());
   stream.synchronize();
-  Writer(array, resolved, Caller(*array.metadata, selection, resolved, block.view()), options, nullptr).run();
+  Writer(array, job.pieces, job.caller(block.view()), options, nullptr).run();
+}
+
+void run_job(const ArrayParts& array, const Job& job, const ArrayView& source, const WriteOptions& options) {
+  if (job.pieces.size() == 0) return;
+  if (!source.space.host_accessible()) return write_from_device(array, job, source, options);
+  Writer(array, job.pieces, job.caller(source), options, nullptr).run();
 }
 
 }  // namespace
@@ -301,9 +311,19 @@ void run_write(const ArrayParts& array, const Selection& selection, const ArrayV
                const WriteOptions& options) {
   const ResolvedSelection resolved = resolve(selection, *array.metadata);
   check_transfer({Transfer::write, source, options.convert}, selection, resolved, *array.metadata);
-  if (resolved.empty()) return;
-  if (!source.space.host_accessible()) return write_from_device(array, selection, resolved, source, options);
-  Writer(array, resolved, Caller(*array.metadata, selection, resolved, source), options, nullptr).run();
+  const Pieces pieces(array.metadata, resolved);
+  const auto caller = [&](const ArrayView& memory) {
+    return Caller(*array.metadata, selection, resolved, memory);
+  };
+  run_job(array, {pieces, caller}, source, options);
+}
+
+void run_write_parts(const ArrayParts& array, std::span<const ChunkAccess> accesses, const ArrayView& source,
+                     const WriteOptions& options) {
+  check_transfer({Transfer::write, source, options.convert}, accesses, *array.metadata);
+  const Pieces pieces(array.metadata, accesses);
+  const auto caller = [&](const ArrayView& memory) { return Caller(*array.metadata, memory); };
+  run_job(array, {pieces, caller}, source, options);
 }
 
 }  // namespace zarrive

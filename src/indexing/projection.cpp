@@ -43,6 +43,26 @@ std::vector<DimensionPiece> project_range(const PartDimension& range, const Dime
   return out;
 }
 
+void make_range(PartDimension& part) {
+  if (part.count == 0) return;
+  if (part.is_range()) {
+    if (part.count == 1) part.step = 1;
+    return;
+  }
+  const std::uint64_t step = part.count > 1 ? part.positions[1] - part.positions[0] : 1;
+  if (step == 0) return;
+  for (std::uint64_t i = 1; i < part.count; ++i) {
+    if (part.positions[i] - part.positions[i - 1] != step) return;
+    if (part.outputs != nullptr && part.outputs[i] - part.outputs[i - 1] != 1) return;
+  }
+  part.start = part.positions[0] - part.origin;
+  part.step = static_cast<std::int64_t>(step);
+  part.output_start = part.place(0);
+  part.positions = nullptr;
+  part.outputs = nullptr;
+  part.origin = 0;
+}
+
 namespace {
 
 // The chunk of each of many positions, most of which lie where the one before did.
@@ -74,22 +94,6 @@ class ChunkFinder {
   std::uint64_t start_ = 0;
   std::uint64_t edge_ = 0;  // nothing found yet
 };
-
-// A piece whose positions and places both go on by one step is a range: those move fastest.
-void make_range(PartDimension& part) {
-  const std::uint64_t step = part.count > 1 ? part.positions[1] - part.positions[0] : 1;
-  if (step == 0) return;
-  for (std::uint64_t i = 1; i < part.count; ++i) {
-    if (part.positions[i] - part.positions[i - 1] != step) return;
-    if (part.outputs != nullptr && part.outputs[i] - part.outputs[i - 1] != 1) return;
-  }
-  part.start = part.positions[0] - part.origin;
-  part.step = static_cast<std::int64_t>(step);
-  part.output_start = part.place(0);
-  part.positions = nullptr;
-  part.outputs = nullptr;
-  part.origin = 0;
-}
 
 // Sorted copies, and what they were made from.
 struct SortedLists {

@@ -26,6 +26,9 @@ struct DimensionCut {
 };
 std::vector<DimensionCut> cuts_of(const ChunkGrid& grid);  // `grid` outlives them
 
+// A list whose positions and places both go on by one step becomes a range: those move fastest. A range of one position gets step 1.
+void make_range(PartDimension& part);
+
 // What a dimension of a part touches in one chunk. Positions count from the chunk's origin.
 struct DimensionPiece {
   std::uint64_t chunk = 0;

@@ -1,11 +1,12 @@
 // The random model test: arrays of every type, format, grid and a choice of codecs, written and read through random selections of every
-// kind, resized and appended to, against a plain list of elements (support/dense_array.hpp). ZARRIVE_MODEL_SEED repeats a run,
+// kind and through lists of chunk parts, resized and appended to, against a plain list of elements (support/dense_array.hpp). ZARRIVE_MODEL_SEED repeats a run,
 // ZARRIVE_MODEL_CASES changes how many arrays there are.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <cstring>
 
+#include "array/chunk_list.hpp"
 #include "support/dense_array.hpp"
 #include "support/random_array.hpp"
 #include "support/random_selection.hpp"
@@ -125,7 +126,21 @@ class Model {
     Source source;
     fill_source(source, array_->result_type(where), expected.shape);
     dense_.write(where, source.elements);
-    array_->write(where, source.view, write_options());
+    if (by_list(where))
+      array_->write_parts(reworded(random_, *array_, list_of(*array_, where)),
+                          list_view(*array_, where, source.view), write_options());
+    else array_->write(where, source.view, write_options());
+  }
+
+  // Lists of parts have whole elements.
+  bool by_list(const Selection& where) { return where.field_names().empty() && pick(random_, 3) == 0; }
+
+  void read_by_list(const Selection& where, const ArrayView& view, const ReadOptions& options) {
+    const std::vector<ChunkAccess> list = reworded(random_, *array_, list_of(*array_, where));
+    const std::vector<bool> stored = array_->read_parts(list, list_view(*array_, where, view), options);
+    ASSERT_EQ(stored.size(), list.size());
+    for (std::size_t i = 0; i < list.size(); ++i)
+      ASSERT_EQ(stored[i], store_->exists(list[i].key ? *list[i].key : array_->chunk_key(list[i].chunk)));
   }
 
   void read() { read(selection()); }
@@ -138,13 +153,15 @@ class Model {
     ArrayView view;
     ReadOptions options;
     options.max_concurrency = pick(random_, 3);
+    const bool by_list = this->by_list(where);
     if (expected.type.is_variable() || pick(random_, 2)) {
-      result = array_->read(where, options);
+      result = by_list ? NDArray::allocate(expected.type, expected.shape) : array_->read(where, options);
       view = result.view();
     } else {
       view = random_layout(random_, expected.type, expected.shape, memory);
-      array_->read_into(where, view, options);
+      if (!by_list) array_->read_into(where, view, options);
     }
+    if (by_list) read_by_list(where, view, options);
     ASSERT_EQ(view.shape, expected.shape);
     ASSERT_EQ(view.type, expected.type);
     each(view, [&](std::uint64_t i, std::byte* at) {
