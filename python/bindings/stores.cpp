@@ -1,5 +1,7 @@
 #include "stores.hpp"
 
+#include <filesystem>
+
 #include "contexts.hpp"
 #include "memory.hpp"
 
@@ -48,7 +50,8 @@ StoreHandle open_url(const std::string& url, const std::string& mode, std::optio
     store = open_store(url, options);
   }
   nb::dict spec = spec_dict("url");
-  spec["url"] = url;
+  // Whoever opens it again may be a process in another folder.
+  spec["url"] = url.find("://") == std::string::npos ? std::filesystem::absolute(url).string() : url;
   spec["mode"] = mode == "r" ? "r" : mode == "r+" ? "r+" : "a";  // what "w" did to it is done
   spec["durability"] = durability ? nb::object(nb::str(durability->c_str())) : nb::object(nb::none());
   spec["follow_symlinks"] = follow_symlinks;

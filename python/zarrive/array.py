@@ -98,7 +98,9 @@ class Array:
 
     @property
     def cdata_shape(self) -> tuple[int, ...]:
-        """The shape of the grid of stored objects: shards, or chunks."""
+        """The shape of the grid of chunks (of a sharded array, of the chunks in its shards)."""
+        if self.shards:
+            return tuple(-(-n // c) for n, c in zip(self._shape, self.chunks, strict=True))
         return self._core.grid_shape
 
     @property
@@ -165,9 +167,8 @@ class Array:
 
     @property
     def nchunks(self) -> int:
-        """Number of chunks of the grid, of those in shards too."""
-        per_shard = math.prod(s // c for s, c in zip(self.shards, self.chunks, strict=True)) if self.shards else 1
-        return math.prod(self.cdata_shape) * per_shard
+        """Number of chunks of the grid (of a sharded array, of the chunks in its shards)."""
+        return math.prod(self.cdata_shape)
 
     @property
     def nchunks_initialized(self) -> int:

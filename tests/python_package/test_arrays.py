@@ -126,6 +126,18 @@ def test_resize_append_blocks():
     assert out.tolist() == a[::-1].tolist()
 
 
+def test_chunk_grid_of_shards():
+    a = zarrive.create_array({}, shape=(5, 8), dtype="i1", chunks=(2, 2), shards=(4, 8))
+    assert a.cdata_shape == (3, 4) and a.nchunks == 12  # as in zarr-python: those that lie in the array
+
+
+def test_relative_paths_are_pickled_as_whole_ones(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    a = zarrive.create_array("a.zarr", data=np.arange(4))
+    monkeypatch.chdir("/")
+    assert pickle.loads(pickle.dumps(a))[3] == 3
+
+
 def test_sharded_counts():
     store = zarrive.counting_store(zarrive.memory_store())
     a = zarrive.create_array(store, data=np.arange(64.0).reshape(8, 8), chunks=(2, 2), shards=(4, 8))
