@@ -4,6 +4,7 @@ import ctypes
 import doctest
 import importlib
 import multiprocessing
+import os
 import pickle
 import pkgutil
 import random
@@ -173,6 +174,36 @@ def test_further_keys_reach_the_core():
     assert native.expected_size == 400 and native.codec_parameters == {"bscale": 2.0}
     assert [codec["name"] for codec in native.codecs] == ["delta", "blosc"]
     assert native.codecs[1]["configuration"]["cname"] == "zstd"
+
+
+def test_contexts_reach_stores_written_in_python():
+    class Store_:
+        takes_context = True
+        seen = {}
+
+        def get(self, key, context=None):
+            self.seen[key] = context
+            return None if key.startswith("absent") else key.encode()
+
+    written = Store_()
+    store = Store(written)
+    assert not store.is_writeable() and not store.is_listable()
+    context = Context(
+        key="0.1",
+        chunk_shape=(2, 3),
+        dtype="i4",
+        shape=(4, 6),
+        compressor=numcodecs.LZ4(),
+        prototype="pinned",
+    )
+    assert store.getitems(["a/0.1", "b/0", "absent"], contexts={"a/0.1": context}) == {
+        "a/0.1": b"a/0.1",
+        "b/0": b"b/0",
+    }
+    seen = written.seen["a/0.1"]
+    assert (seen.key, seen.chunk_shape, seen.shape, seen.prototype) == ("0.1", (2, 3), (4, 6), "pinned")
+    assert [codec["name"] for codec in seen.codecs] == ["lz4"]
+    assert getattr(written.seen["b/0"], "key", None) != "0.1"
 
 
 @pytest.mark.parametrize("constant_map", [ConstantMap, zarr.util.ConstantMap])
@@ -529,4 +560,6 @@ def test_documented_examples():
     for module in pkgutil.walk_packages(zarrive.zarr2.__path__, "zarrive.zarr2."):
         tried += doctest.testmod(importlib.import_module(module.name), raise_on_error=True).attempted
     tried += doctest.testmod(zarrive.zarr2, raise_on_error=True).attempted
-    assert tried >= 10
+    page = os.path.join(os.environ["ZARRIVE_SOURCE"], "docs", "zarr-python-2.md")
+    tried += doctest.testfile(page, module_relative=False, raise_on_error=True).attempted
+    assert tried >= 17
