@@ -24,6 +24,8 @@ import workload as w  # noqa: E402
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 PEERS = ("default", "fused", "zarrs", "tensorstore")
+# Who is measured beside them: the C++ library, or the Python package by itself and under zarr-python.
+OURS = {"core": ("zarrive",), "python": ("zarrive-python", "zarr+zarrive")}
 
 
 class Row:
@@ -90,7 +92,23 @@ def all_rows(size):
     return rows
 
 
-TASKS = list(dict.fromkeys(row.group for row in all_rows("full")))
+def python_rows():
+    rows = [Row("read_all", array) for array in w.ARRAYS]
+    rows += [Row("slices", array) for array in "BCD"]
+    rows += [Row("gather", array) for array in "ABCD"]
+    rows += [Row("small_reads", "S")]
+    rows += [Row("roundtrip", array) for array in "ABCD"]
+    for row in rows:
+        row.limit = False
+    return rows
+
+
+def rows_of(suite, size):
+    return python_rows() if suite == "python" else all_rows(size)
+
+
+def tasks_of(suite):
+    return list(dict.fromkeys(row.group for row in rows_of(suite, "full")))
 
 
 def evict(folder):
@@ -121,11 +139,17 @@ class Bench:
             return [str(self.a.programs / "bench_limit")]
         if contestant == "tensorstore":
             return [str(self.a.python), str(HERE / "peers/tensorstore_peer.py")]
+        if contestant == "zarrive-python":
+            return [str(self.a.python), str(HERE / "peers/zarrive_python.py")]
+        if contestant == "zarr+zarrive":
+            contestant = "zarrive"
         return [str(self.a.python), str(HERE / "peers/zarr_python.py"), "--pipeline", contestant]
 
     def call(self, command):
         # The peers are as good as their wheels; nothing is to be written beside our sources.
         env = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
+        if self.a.suite == "python":
+            env["PYTHONPATH"] = str(self.a.package)
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=self.a.timeout, env=env)
         except subprocess.TimeoutExpired:
@@ -158,7 +182,7 @@ class Bench:
 
     def row(self, row):
         """All pairs of a row; {contestant: [line, ...]}."""
-        contestants = ["zarrive"]
+        contestants = list(OURS[self.a.suite])
         contestants += [p for p in row.peers if p in self.a.peers]
         contestants += ["limit"] if row.limit and self.a.limit else []
         runs = {c: [] for c in contestants}
@@ -168,14 +192,14 @@ class Bench:
         for pair in warm_up + list(range(self.a.pairs)):
             # Each pair starts with another: who runs after whom matters, for memory that was just freed is cheaper to touch.
             first = (pair or 0) % len(contestants)
-            for contestant in contestants[first:] + contestants[:first] if pair is not None else ["zarrive"]:
+            for contestant in contestants[first:] + contestants[:first] if pair is not None else contestants[:1]:
                 if contestant in broken:
                     continue
                 try:
                     line = self.once(row, contestant)
                 except Failure as failure:
                     broken.add(contestant)
-                    ours = contestant in ("zarrive", "limit")
+                    ours = contestant in (*OURS[self.a.suite], "limit")
                     fatal = ours or "WRONG SUM" in str(failure) or "wrong value" in str(failure)
                     text = f"{row.name} {row.array} {contestant}: {failure}"
                     print(f"bench: {'FAILED: ' if fatal else 'no figure: '}{text}", file=sys.stderr, flush=True)
@@ -187,9 +211,19 @@ class Bench:
         return {c: lines for c, lines in runs.items() if lines and c not in broken}
 
 
-def summary(row, runs):
+def result_bytes(row, size):
+    """What a task gives its caller; 0 where that is small beside the array, or not kept."""
+    if row.array not in w.EDGE or row.task not in ("read_all", "read_into", "gather"):
+        return 0
+    edge = w.EDGE[row.array] // w.SCALE[size]
+    return (edge**3 if row.task != "gather" else 1024 * edge) * (4 if row.array == "G" else 2)
+
+
+def summary(row, runs, suite, size):
     """A row of the table from its runs."""
     out = {"task": row.task, "name": row.name, "array": row.array, "cold": row.cold, "contestants": {}}
+    out["result_bytes"] = result_bytes(row, size)
+    us = OURS[suite][0]
     for contestant, lines in runs.items():
         times = [line["seconds"] for line in lines]
         out["contestants"][contestant] = {
@@ -198,25 +232,28 @@ def summary(row, runs):
             "peak_bytes": max(line["peak_bytes"] for line in lines),
             "base_bytes": statistics.median(line["base_bytes"] for line in lines),
         }
-    if "zarrive" not in runs:
+    if us not in runs:
         return out
 
-    def ratio(other):
-        ratios = [ours["seconds"] / theirs["seconds"] for ours, theirs in zip(runs["zarrive"], runs[other])]
+    def ratio(other, one=us):
+        ratios = [ours["seconds"] / theirs["seconds"] for ours, theirs in zip(runs[one], runs[other])]
         return {"with": other, "median": statistics.median(ratios), "least": min(ratios), "most": max(ratios)}
 
     peers = [c for c in runs if c in PEERS]
     if peers:
-        out["best_peer"] = ratio(min(peers, key=lambda c: out["contestants"][c]["seconds"]))
+        best = min(peers, key=lambda c: out["contestants"][c]["seconds"])
+        out["best_peer"] = ratio(best)
+        if "zarr+zarrive" in runs:
+            out["plugged_in"] = ratio(best, "zarr+zarrive")
     if "limit" in runs:
         out["limit"] = ratio("limit")
     return out
 
 
-def in_order(kept, done, size):
+def in_order(kept, done, rows):
     """Rows of this run, and of the file those that it has not; in the order of a whole run."""
     found = {(old["name"], old["array"]): old for old in kept} | done
-    order = {row.key: place for place, row in enumerate(all_rows(size))}
+    order = {row.key: place for place, row in enumerate(rows)}
     return [found[key] for key in sorted(found, key=lambda key: order.get(key, len(order)))]
 
 
@@ -253,7 +290,8 @@ def revision():
 
 def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("tasks", nargs="*", metavar="TASK", help=f"of {', '.join(TASKS)}; all when none is named")
+    parser.add_argument("tasks", nargs="*", metavar="TASK", help="of {}; all when none is named. With --suite python: {}".format(*(", ".join(tasks_of(suite)) for suite in OURS)))
+    parser.add_argument("--suite", choices=OURS, default="core", help="the C++ library (core), or the Python package")
     parser.add_argument("--arrays", default=w.ARRAYS, help="only these, e.g. ABC")
     parser.add_argument("--small", action="store_true", help="1/64 of the data, one pair: under five minutes")
     parser.add_argument("--size", choices=w.SCALE, help=argparse.SUPPRESS)
@@ -266,6 +304,7 @@ def parse():
     parser.add_argument("--programs", type=Path, default=ROOT / "build/bin")
     parser.add_argument("--data", type=Path, default=os.environ.get("ZARRIVE_BENCH_DATA") or ROOT / "build-bench/data")
     parser.add_argument("--python", type=Path, default=ROOT / ".venv-bench/bin/python", help="that has the peers")
+    parser.add_argument("--package", type=Path, default=ROOT / "build/python", help="where the Python package is, for --suite python")
     parser.add_argument("--skip-without-peers", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--timeout", type=int, default=900, help="seconds for one run")
     parser.add_argument("--json", type=Path, help="where the figures go; default: bench.json beside the data")
@@ -273,12 +312,12 @@ def parse():
     parser.add_argument("--write-docs", action="store_true", help="docs/benchmarks.md and docs/benchmarks.svg, from these figures")
     a = parser.parse_args()
     for task in a.tasks:
-        if task not in TASKS:
-            parser.error(f"no task {task}; there are {', '.join(TASKS)}")
+        if task not in tasks_of(a.suite):
+            parser.error(f"no task {task}; there are {', '.join(tasks_of(a.suite))}")
     a.size = a.size or ("small" if a.small else "full")
     a.pairs = a.pairs or (1 if a.size == "small" else 5)
     a.peers = PEERS if a.peers == "all" else () if a.peers == "none" else tuple(a.peers.split(","))
-    if a.peers and not a.python.exists():
+    if (a.peers or a.suite == "python") and not a.python.exists():
         if a.skip_without_peers:
             print("NOT RUN: no environment with the peers (./dev bench makes one)")
             sys.exit(77)
@@ -290,45 +329,49 @@ def main():
     a = parse()
     rows = [
         row
-        for row in all_rows(a.size)
+        for row in rows_of(a.suite, a.size)
         if (not a.tasks or row.group in a.tasks)
-        and (row.array == "-" or row.array in a.arrays)
+        and (row.array in "-S" or row.array in a.arrays)
         and not (row.cold and a.warm)
         and not (not row.cold and a.cold)
     ]
     a.data.mkdir(parents=True, exist_ok=True)
-    needed = sorted({row.array for row in rows if row.array != "-"})
+    needed = sorted({row.array for row in rows if row.array in w.EDGE})
     needed += ["group"] if any(row.task == "open" for row in rows) else []
     if needed and subprocess.run([str(a.programs / "bench_generate"), str(a.data), a.size, *needed]).returncode:
         sys.exit("bench: the data could not be made")
+    if any(row.array == "S" for row in rows):
+        subprocess.run([str(a.python), str(HERE / "peers/make_small.py"), str(a.data / a.size / "S.zarr")], check=True)
 
     bench = Bench(a)
     result = {
         "made": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d"),
         "revision": revision(),
         "machine": machine(),
+        "suite": a.suite,
         "size": a.size,
         "threads": a.threads,
         "pairs": a.pairs,
-        "versions": versions(a.python if a.peers else None),
+        "versions": versions(a.python if a.peers or a.suite == "python" else None),
         "rows": [],
     }
-    out = a.json or a.data / f"bench-{a.size}.json"
+    out = a.json or a.data / f"bench-{'python-' if a.suite == 'python' else ''}{a.size}.json"
     kept = json.loads(out.read_text()) if a.keep and out.exists() else {"rows": []}
     for old in kept["rows"]:
         old.setdefault("revision", kept["revision"])
         old.setdefault("pairs", kept["pairs"])
     done = {}
-    print(tables.header(), flush=True)
+    print(tables.header(a.suite), flush=True)
     for row in rows:
-        line = done[row.key] = summary(row, bench.row(row)) | {"revision": result["revision"], "pairs": a.pairs}
-        print(tables.line(line), flush=True)
-        result["rows"] = in_order(kept["rows"], done, a.size)
+        line = done[row.key] = summary(row, bench.row(row), a.suite, a.size) | {"revision": result["revision"], "pairs": a.pairs}
+        print(tables.line(line, a.suite), flush=True)
+        result["rows"] = in_order(kept["rows"], done, rows_of(a.suite, a.size))
         out.write_text(json.dumps(result, indent=1) + "\n")
     out.with_suffix(".md").write_text(tables.markdown(result))
     print(f"bench: {out} and {out.with_suffix('.md').name}", file=sys.stderr)
     if a.write_docs:
         tables.write_docs(result, ROOT / "docs/benchmarks.md")
+    if a.write_docs and a.suite == "core":
         subprocess.run([str(a.python), str(HERE / "plot.py"), str(out), str(ROOT / "docs/benchmarks.svg")], check=True)
     if bench.failures:
         sys.exit("bench: FAILED\n" + "\n".join(bench.failures))

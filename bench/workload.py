@@ -4,6 +4,7 @@ The value at (z, y, x) is (x + y*y//32 + z*z*z) mod 65536, so the sum over a pie
 """
 
 from functools import lru_cache
+from itertools import product
 
 ARRAYS = "ABCDEFG"
 EDGE = {"A": 1024, "B": 1024, "C": 1024, "D": 1024, "E": 512, "F": 512, "G": 512}
@@ -13,6 +14,10 @@ SCALE = {"full": 1, "small": 4, "tiny": 16}
 GROUP = {"full": (100, 999), "small": (16, 99), "tiny": (16, 99)}
 GROUP_ARRAY = "station7/variable42"
 GROUP_ARRAY_SIZE = 8760 * 721 * 1440
+
+# S, of the Python bench: chunks of 4 KiB, of which a thousand are read one by one. The same at every scale.
+SMALL_EDGE = 128
+SMALL_CHUNK = (8, 16, 16)
 
 SHARDING_EDGE = 1024  # of the sharding benchmark; divided by the scale as well
 
@@ -58,6 +63,16 @@ def slice_places(edge):
     return [tuple(random.below(edge - e + 1) for e in extent) for _ in range(1000 if edge == 1024 else 100)]
 
 
+def small_places():
+    """A thousand of S's 1024 chunks, in random order."""
+    places = [tuple(c * e for c, e in zip(index, SMALL_CHUNK)) for index in product(*(range(SMALL_EDGE // e) for e in SMALL_CHUNK))]
+    random = Random(4096)
+    for i in range(len(places) - 1, 0, -1):
+        j = random.below(i + 1)
+        places[i], places[j] = places[j], places[i]
+    return places[:1000]
+
+
 def gather_rows(edge):
     random = Random(1024)
     return sorted(random.below(edge) for _ in range(1024))
@@ -87,6 +102,9 @@ def expected_sum(task, array, size, chunk=0):
         return None
     if task.startswith("sharding"):
         return _cube(SHARDING_EDGE // scale, 256)
+    if task == "small_reads":
+        dz, dy, dx = SMALL_CHUNK
+        return sum(row_sum(z0 + z, y0 + y, x0, dx) for z0, y0, x0 in small_places() for z in range(dz) for y in range(dy))
     edge = EDGE[array] // scale
     if task in ("read_all", "read_into", "verify"):
         return _cube(edge, 65536)

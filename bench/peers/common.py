@@ -17,7 +17,7 @@ import workload as w  # noqa: E402
 def arguments():
     parser = argparse.ArgumentParser()
     parser.add_argument("task")
-    parser.add_argument("array", help="A to G, or - for tasks without one")
+    parser.add_argument("array", help="A to G, S, or - for tasks without one")
     parser.add_argument("--data", default="build-bench/data")
     parser.add_argument("--size", default="full", choices=w.SCALE)
     parser.add_argument("--threads", type=int, default=os.cpu_count(), help="that the library may use")
@@ -25,11 +25,11 @@ def arguments():
     parser.add_argument("--out", help="where roundtrip writes")
     parser.add_argument("--chunk", type=int, default=64, help="edge, of the sharding benchmark")
     parser.add_argument("--sharded", action="store_true")
-    parser.add_argument("--pipeline", default="default", choices=["default", "fused", "zarrs"])
+    parser.add_argument("--pipeline", default="default", choices=["default", "fused", "zarrs", "zarrive"])
     a = parser.parse_args()
     a.scale = w.SCALE[a.size]
     a.path = f"{a.data}/{a.size}/{a.array}.zarr"
-    if a.array != "-":
+    if a.array in w.EDGE:
         a.edge = w.EDGE[a.array] // a.scale
         a.chunks = w.CHUNK[a.array] // a.scale
         a.inner = w.INNER.get(a.array, w.CHUNK[a.array]) // a.scale

@@ -88,6 +88,14 @@ def gather(a, watch):
     return sum(check_box(data[i], (z, y, 0), (1, 1, a.edge)) for i, z in enumerate(rows.tolist()))
 
 
+def small_reads(a, watch):
+    array = open_array(a, a.path)
+    places = [box(place, w.SMALL_CHUNK) for place in w.small_places()]
+    with watch:
+        found = [array[place].read().result() for place in places]
+    return sum(check_box(data, place, w.SMALL_CHUNK) for data, place in zip(found, w.small_places()))
+
+
 def roundtrip(a, watch):
     source = open_array(a, a.path)
     shutil.rmtree(a.out, ignore_errors=True)
@@ -147,7 +155,7 @@ def sharding(a, watch):
 def main():
     a = arguments()
     watch = Watch()
-    tasks = {f.__name__: f for f in (read_all, read_into, read_chunks, read_subchunks, slices, plane, gather, roundtrip)}
+    tasks = {f.__name__: f for f in (read_all, read_into, read_chunks, read_subchunks, slices, plane, gather, small_reads, roundtrip)}
     tasks["sharding_read"] = tasks["sharding_write"] = sharding
     if a.task not in tasks:
         sys.exit(f"no task {a.task}")

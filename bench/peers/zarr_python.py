@@ -1,5 +1,6 @@
-"""zarr-python with one of its pipelines (--pipeline default, fused or zarrs): one task of the bench."""
+"""zarr-python with one of its pipelines (--pipeline default, fused or zarrs) or with ours (zarrive): one task of the bench."""
 
+import os
 import shutil
 import sys
 from pathlib import Path
@@ -13,6 +14,7 @@ PIPELINES = {
     "default": "zarr.core.codec_pipeline.BatchedCodecPipeline",
     "fused": "zarr.core.codec_pipeline.FusedCodecPipeline",
     "zarrs": "zarrs.ZarrsCodecPipeline",
+    "zarrive": "zarrive.zarr.CodecPipeline",
 }
 
 
@@ -86,6 +88,14 @@ def gather(a, watch):
     return sum(check_box(data[i], (z, y, 0), (1, 1, a.edge)) for i, z in enumerate(rows.tolist()))
 
 
+def small_reads(a, watch):
+    array = zarr.open_array(a.path, mode="r")
+    places = [box(place, w.SMALL_CHUNK) for place in w.small_places()]
+    with watch:
+        found = [array[place] for place in places]
+    return sum(check_box(data, place, w.SMALL_CHUNK) for data, place in zip(found, w.small_places()))
+
+
 def roundtrip(a, watch):
     source = zarr.open_array(a.path, mode="r")
     shutil.rmtree(a.out, ignore_errors=True)
@@ -122,10 +132,15 @@ def main():
     )
     if a.pipeline == "zarrs":
         import zarrs  # noqa: F401
+    elif a.pipeline == "zarrive":
+        os.environ["ZARRIVE_NUM_THREADS"] = str(a.threads)  # read when the package is imported
+        import zarrive.zarr
+
+        zarrive.zarr.enable(strict=True)
     watch = Watch()
     tasks = {
         f.__name__.rstrip("_"): f
-        for f in (read_all, read_into, read_chunks, read_subchunks, slices, plane, gather, roundtrip, open_)
+        for f in (read_all, read_into, read_chunks, read_subchunks, slices, plane, gather, small_reads, roundtrip, open_)
     }
     if a.task not in tasks:
         sys.exit(f"no task {a.task}")

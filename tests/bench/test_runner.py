@@ -40,6 +40,14 @@ class Sums(unittest.TestCase):
         boxes = [(z + i, y + j, x + k) for z, y, x in w.slice_places(edge) for i in range(dz) for j in range(dy) for k in range(dx)]
         self.assertEqual(w.expected_sum("slices", "C", "tiny"), sum(value(*place) for place in boxes))
 
+    def test_small_reads(self):
+        places = w.small_places()
+        self.assertEqual(len(set(places)), 1000)
+        chunk = [(z, y, x) for z in range(8) for y in range(16) for x in range(16)]
+        self.assertEqual(2 * len(chunk), 4096)  # bytes
+        expected = sum(value(z + i, y + j, x + k) for z, y, x in places for i, j, k in chunk)
+        self.assertEqual(w.expected_sum("small_reads", "S", "tiny"), expected)
+
     def test_random_is_splitmix64(self):
         random = w.Random(0)  # the first numbers of the reference implementation
         self.assertEqual([random.below(1 << 64) for _ in range(3)], [0xE220A8397B1DCDAF, 0x6E789E6AA1B965F4, 0x06C45D188009454F])
@@ -83,13 +91,34 @@ class Runner(unittest.TestCase):
         self.assertEqual(row["limit"]["median"], 1)
         self.assertIn("| read_all | A | 0.500 |", (self.path / "data/bench-tiny.md").read_text())
 
+    def python_bench(self, reported):
+        """The Python bench, with one program in place of every contestant."""
+        self.program("bench_generate", "")
+        line = {"seconds": 0.5, "sum": reported, "peak_bytes": 70_000_000, "base_bytes": 50_000_000}
+        versions = {"Python": "3"}
+        self.program("python", f"import sys\nprint({json.dumps(json.dumps(versions))} if sys.argv[1] == '-c' else {json.dumps(json.dumps(line))})")
+        command = [sys.executable, str(BENCH / "run.py"), "--suite", "python", "read_all", "small_reads", "--arrays", "A", "--size", "tiny",
+                   "--pairs", "2", "--peers", "default,tensorstore", "--python", str(self.path / "python"), "--programs", str(self.path),
+                   "--data", str(self.path / "data")]
+        return subprocess.run(command, capture_output=True, text=True)
+
+    def test_the_python_bench_names_both_ways_to_use_us(self):
+        done = self.python_bench(w.expected_sum("read_all", "A", "tiny"))
+        self.assertIn("WRONG SUM", done.stderr)  # of small_reads, whose sum is another
+        rows = json.loads((self.path / "data/bench-python-tiny.json").read_text())["rows"]
+        self.assertEqual(set(rows[0]["contestants"]), {"zarrive-python", "zarr+zarrive", "default", "tensorstore"})
+        self.assertEqual((rows[0]["best_peer"]["median"], rows[0]["plugged_in"]["median"]), (1, 1))
+        self.assertEqual(rows[1]["contestants"], {})
+        beyond = (20_000_000 - 64**3 * 2) / 1e6  # the result is no overhead
+        self.assertIn(f"| {beyond:.0f} | {beyond:.0f} | {beyond:.0f} |", (self.path / "data/bench-python-tiny.md").read_text())
+
     def test_a_wrong_sum_fails(self):
         done = self.bench(w.expected_sum("read_all", "A", "tiny") + 1)
         self.assertNotEqual(done.returncode, 0)
         self.assertIn("WRONG SUM", done.stderr)
 
     def test_a_program_that_fails_is_named_with_its_message(self):
-        a = run.argparse.Namespace(timeout=60)
+        a = run.argparse.Namespace(timeout=60, suite="core")
         self.program("fails", "import sys; sys.exit('no such array')")
         with self.assertRaisesRegex(run.Failure, "no such array"):
             run.Bench.call(run.argparse.Namespace(a=a), [str(self.path / "fails")])
