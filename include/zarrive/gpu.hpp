@@ -20,6 +20,13 @@ struct LibraryInfo {
   std::string reason = {};   // why it cannot be used; empty: it can
 };
 
+// The engine for decompression that some devices have beside their multiprocessors.
+struct EngineInfo {
+  std::vector<std::string> formats = {};  // that it takes: "deflate", "snappy", "lz4"
+  std::uint64_t longest = 0;              // bytes that a stream may have, encoded or decoded
+  std::string reason = {};                // why it cannot be used; empty: it can
+};
+
 struct DeviceInfo {
   int ordinal = 0;  // N of cuda:N
   std::string name = {};
@@ -27,6 +34,7 @@ struct DeviceInfo {
   int compute_minor = 0;
   int multiprocessors = 0;
   std::uint64_t memory_bytes = 0;
+  EngineInfo engine = {};
 };
 
 // Where compressed chunks of a read into device memory are decoded.
@@ -49,10 +57,12 @@ struct ZARRIVE_API ReadReport {
   // That the store's values held as they are: from pinned memory, with no copy on the host.
   std::uint64_t copied = 0;
   std::uint64_t device_decoded = 0;  // that the device decoded, from chunks that crossed compressed
+  std::uint64_t engine_decoded = 0;  // of those, from chunks with streams that its decompression engine took
   std::uint64_t host_decoded = 0;    // that the host decoded into pinned memory
   std::uint64_t filled = 0;          // of chunks that are not stored
   std::uint64_t total() const noexcept { return direct + copied + device_decoded + host_decoded + filled; }
-  // "12288 bytes: 0 direct, 4096 as stored, 0 decoded on the device, 8192 on the host, 0 filled"
+  // "12288 bytes: 0 direct, 4096 as stored, 0 decoded on the device, 8192 on the host, 0 filled"; what an
+  // engine took is said in brackets after what was decoded on the device.
   std::string to_string() const;
 };
 

@@ -107,27 +107,28 @@ DeviceDecoder::Wave& DeviceDecoder::wave_with(std::uint64_t bytes) {
   return *waves_[0];
 }
 
-bool DeviceDecoder::add(const BoundChain& chain, const Buffer& encoded, const ChunkPart& whole_part,
-                        const ArrayView& whole_output, const Context& context) {
-  if (whole_part.empty()) return true;
+DeviceDecoder::Taken DeviceDecoder::add(const BoundChain& chain, const Buffer& encoded,
+                                        const ChunkPart& whole_part, const ArrayView& whole_output,
+                                        const Context& context) {
+  if (whole_part.empty()) return Taken::yes;
   ChunkPart part = whole_part;
   ArrayView output = whole_output;
   DeviceSteps steps;
-  if (!chain.device_steps(steps, part, output)) return false;
+  if (!chain.device_steps(steps, part, output)) return Taken::no;
   chain.check_encoded_size(encoded.size());
   const ArraySpec& stored = chain.encoded_array();
   const std::uint64_t item = stored.type.item_size();
   const std::span<const std::byte> bytes = chain.without_checksums(encoded.host_span(), context);
   // What has to be decoded, and whether by something that is there.
   const DeviceValue value = DeviceValue::parse(steps.container, bytes, stored.nbytes(), engine_);
-  if (!value.has_decoders()) return false;
+  if (!value.has_decoders()) return Taken::no;
   if (how_ == gpu::DeviceDecode::automatic && (value.longest_kernel_stream() > kLongestKernelStream ||
                                                value.longest_nvcomp_stream() > kLongestNvcompStream))
-    return false;
+    return Taken::no;
   // Sums lie dense beside the stored elements, which may be of a narrower type.
   const std::uint64_t sums = steps.delta ? multiply(stored.size(), steps.delta->width, "a chunk") : 0;
   const std::uint64_t needed = aligned(bytes.size()) + aligned(value.scratch_size()) + aligned(sums);
-  if (needed > arena_size_) return false;
+  if (needed > arena_size_) return Taken::no;
 
   const Strides strides = c_strides(stored.shape, steps.delta ? steps.delta->width : item);
   const DevicePart placed = device_part(part, strides, output);
@@ -175,7 +176,7 @@ bool DeviceDecoder::add(const BoundChain& chain, const Buffer& encoded, const Ch
   work.axes = placed.axes;
   work.target = device_target(output, placed.target_start);
   wave.batch.add_chunk(work, owner);
-  return true;
+  return streams.engine.empty() ? Taken::yes : Taken::with_engine;
 }
 
 void DeviceDecoder::add_block(const NDArray& block, const ChunkPart& part, const ArrayView& output) {

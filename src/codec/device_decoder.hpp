@@ -32,10 +32,15 @@ class DeviceDecoder {
                                              std::uint64_t expected);
   ~DeviceDecoder();
 
-  // False, and nothing is done, when the host has to decode this value, or does it faster. Otherwise its elements will be at their places when
+  enum class Taken : std::uint8_t {
+    no,
+    yes,
+    with_engine
+  };  // the last: some of its streams by the device's engine
+  // `no`, and nothing is done, when the host has to decode this value, or does it faster. Otherwise its elements will be at their places when
   // the stream has passed. Error(corrupt_chunk) for what the host sees of a broken value.
-  bool add(const BoundChain& chain, const Buffer& encoded, const ChunkPart& part, const ArrayView& output,
-           const Context& context);
+  Taken add(const BoundChain& chain, const Buffer& encoded, const ChunkPart& part, const ArrayView& output,
+            const Context& context);
   // Elements that part.to_own_output() means, in pinned memory, to the places of a part of any kind.
   void add_block(const NDArray& block, const ChunkPart& part, const ArrayView& output);
   void add_fill(const ChunkPart& part, const ArrayView& output, const FillValue& value);

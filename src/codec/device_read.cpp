@@ -86,11 +86,15 @@ void DeviceRead::place(const BoundChain& chain, const Buffer& encoded, const Chu
     report_.copied += part.size() * chunk.type.item_size();
     return;
   }
-  if (decoder_ && decoder_->add(chain, encoded, part, output, context)) {
-    const std::lock_guard lock(mutex_);
-    (chain.has_byte_codecs() ? report_.device_decoded : report_.copied) +=
-        part.size() * chunk.type.item_size();
-    return;
+  if (decoder_) {
+    using Taken = DeviceDecoder::Taken;
+    if (const Taken taken = decoder_->add(chain, encoded, part, output, context); taken != Taken::no) {
+      const std::uint64_t bytes = part.size() * chunk.type.item_size();
+      const std::lock_guard lock(mutex_);
+      (chain.has_byte_codecs() ? report_.device_decoded : report_.copied) += bytes;
+      if (taken == Taken::with_engine) report_.engine_decoded += bytes;
+      return;
+    }
   }
   const NDArray decoded = block(chunk.type, part.extents());
   chain.decode_part(encoded, part.to_own_output(), decoded.view(), context);

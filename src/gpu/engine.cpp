@@ -6,18 +6,22 @@
 
 namespace zarrive::gpu {
 
-Engine find_engine(const Device& device) {
-  const Driver& driver = device.driver();
-  if (!driver.decompress_batch) return {};
+Engine find_engine(const Driver& driver, int ordinal, std::string* reason) {
+  const auto none = [&](const char* why) {
+    if (reason) *reason = why;
+    return Engine{};
+  };
+  if (reason) reason->clear();
+  if (!driver.decompress_batch) return none("the driver has no cuMemBatchDecompressAsync, as of CUDA 12.8");
   if (const char* const wish = std::getenv("ZARRIVE_GPU_ENGINE"); wish && std::string_view(wish) == "off")
-    return {};
+    return none("switched off by ZARRIVE_GPU_ENGINE=off");
   CudaDevice handle = 0;
   int formats = 0, longest = 0;
-  if (driver.device_get(&handle, device.ordinal()) != cuda_success ||
+  if (driver.device_get(&handle, ordinal) != cuda_success ||
       driver.device_attribute(&formats, cuda_attribute_decompress_algorithms, handle) != cuda_success ||
       driver.device_attribute(&longest, cuda_attribute_decompress_longest, handle) != cuda_success ||
       formats <= 0 || longest <= 0)
-    return {};
+    return none("the device has none");
   return {static_cast<unsigned>(formats), static_cast<std::uint64_t>(longest)};
 }
 

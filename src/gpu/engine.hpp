@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 
 #include "gpu/device.hpp"
 
@@ -31,7 +32,9 @@ struct Engine {
 //
 // The driver states no bound on what a stream may write: a damaged one may lead the engine past its target, for all that is known. So
 // data of unknown origin is not for it.
-Engine find_engine(const Device& device);
+// `reason`, when given, becomes why there is none, or empty.
+Engine find_engine(const Driver& driver, int ordinal, std::string* reason = nullptr);
+inline Engine find_engine(const Device& device) { return find_engine(device.driver(), device.ordinal()); }
 
 // Puts the decoding of all streams into a stream of the device, as one piece of work. Error(unavailable, resource_limit) when the driver says
 // no; which stream it was about is in the message.

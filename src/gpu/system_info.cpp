@@ -1,5 +1,8 @@
+#include <utility>
+
 #include "gpu/cufile.hpp"
 #include "gpu/driver.hpp"
+#include "gpu/engine.hpp"
 #include "gpu/kernels.hpp"
 #include "gpu/nvcomp.hpp"
 #include "zarrive/gpu.hpp"
@@ -8,12 +11,23 @@ namespace zarrive::gpu {
 
 std::string ReadReport::to_string() const {
   return std::to_string(total()) + " bytes: " + std::to_string(direct) + " direct, " +
-         std::to_string(copied) + " as stored, " + std::to_string(device_decoded) +
-         " decoded on the device, " + std::to_string(host_decoded) + " on the host, " +
-         std::to_string(filled) + " filled";
+         std::to_string(copied) + " as stored, " + std::to_string(device_decoded) + " decoded on the device" +
+         (engine_decoded ? " (" + std::to_string(engine_decoded) + " with its engine)" : "") + ", " +
+         std::to_string(host_decoded) + " on the host, " + std::to_string(filled) + " filled";
 }
 
 namespace {
+
+EngineInfo engine_info(const Driver& driver, int ordinal) {
+  EngineInfo info;
+  const Engine engine = find_engine(driver, ordinal, &info.reason);
+  for (const auto& [format, name] : {std::pair(EngineFormat::deflate, "deflate"),
+                                     {EngineFormat::snappy, "snappy"},
+                                     {EngineFormat::lz4, "lz4"}})
+    if (engine.formats & static_cast<unsigned>(format)) info.formats.emplace_back(name);
+  info.longest = engine.longest;
+  return info;
+}
 
 DeviceInfo device_info(const Driver& driver, int ordinal) {
   DeviceInfo info{.ordinal = ordinal};
@@ -26,6 +40,7 @@ DeviceInfo device_info(const Driver& driver, int ordinal) {
   driver.device_attribute(&info.multiprocessors, cuda_attribute_multiprocessors, device);
   std::size_t bytes = 0;
   if (driver.device_total_memory(&bytes, device) == cuda_success) info.memory_bytes = bytes;
+  info.engine = engine_info(driver, ordinal);
   return info;
 }
 

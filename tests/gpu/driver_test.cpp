@@ -95,11 +95,24 @@ class CudaDriverReasons : public ::testing::Test {
 TEST_F(CudaDriverReasons, AllIsWell) {
   const std::string text = info("");
   EXPECT_EQ(text.find("driver      13.0, "), 0u) << text;
-  EXPECT_NE(text.find("cuda:1      Fake device 1, compute capability 9.0, 132 multiprocessors, 1.0 GiB\n"),
+  EXPECT_NE(text.find("cuda:1      Fake device 1, compute capability 9.0, 132 multiprocessors, 1.0 GiB\n"
+                      "  engine    none: the device has none\n"),
             std::string::npos)
       << text;
   const std::string json = info("", "--json");
   EXPECT_NE(json.find("\"space\": \"cuda:1\""), std::string::npos) << json;
+}
+
+TEST_F(CudaDriverReasons, Engines) {
+  EXPECT_EQ(testing::info_line("FAKE_CUDA_DECOMPRESS=7", "  engine"),
+            "  engine    deflate, snappy, lz4, streams of up to 4.0 MiB");
+  EXPECT_EQ(testing::info_line("FAKE_CUDA_DECOMPRESS=4", "  engine"),
+            "  engine    lz4, streams of up to 4.0 MiB");
+  EXPECT_EQ(testing::info_line("FAKE_CUDA_DECOMPRESS=7 ZARRIVE_GPU_ENGINE=off", "  engine"),
+            "  engine    none: switched off by ZARRIVE_GPU_ENGINE=off");
+  const std::string json = info("FAKE_CUDA_DECOMPRESS=5", "--json");
+  EXPECT_NE(json.find("\"lz4\""), std::string::npos) << json;
+  EXPECT_EQ(json.find("\"snappy\""), std::string::npos) << json;
 }
 
 TEST_F(CudaDriverReasons, NoneThatCanBeUsed) {

@@ -109,6 +109,11 @@ TEST_F(Engines, ArraysReadEqualToTheHost) {
         if (std::string(selection) == "...") {  // the host may read parts of a Blosc value by ranges
           EXPECT_EQ(report.device_decoded, report.total());
           EXPECT_EQ(fake_cuda::counts().engine_streams > 0, decode == DeviceDecode::always);
+          EXPECT_EQ(report.engine_decoded, decode == DeviceDecode::always ? report.total() : 0);
+          EXPECT_EQ(report.to_string().find(" bytes: 0 direct, 0 as stored, 14000 decoded on the device "
+                                            "(14000 with its engine), 0 on") != std::string::npos,
+                    decode == DeviceDecode::always)
+              << report.to_string();
         }
         EXPECT_LE(fake_cuda::counts().engine_calls, 2) << "a wave has one";
       }
