@@ -78,6 +78,7 @@ void bind_python_store(nb::module_& m);
 void bind_metadata(nb::module_& m);
 void bind_arrays(nb::module_& m);
 void bind_groups(nb::module_& m);
+void bind_pipeline(nb::module_& m);
 void bind_codecs(nb::module_& m);
 
 }  // namespace zarrive::python

@@ -17,6 +17,7 @@ NB_MODULE(_core, m) {
   bind_python_store(m);
   bind_arrays(m);
   bind_groups(m);
+  bind_pipeline(m);
   bind_codecs(m);
 }
 
