@@ -24,8 +24,9 @@ namespace zarrive {
 
 class DeviceRead;
 
-// In which order the inner chunks of a shard that is written lie. Readers take any.
-enum class ShardOrder : std::uint8_t { c_order, morton };
+// In which order the inner chunks of a shard that is written lie: the last dimension fastest, along a Z-order curve (the first dimension
+// fastest), or the first dimension fastest. Readers take any. In zarr-python: lexicographic, morton (its default), colexicographic.
+enum class ShardOrder : std::uint8_t { c_order, morton, f_order };
 
 struct ZARRIVE_API Context {
   int version = 1;                                  // of this structure

@@ -1,6 +1,7 @@
 #include "codec/sharding.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <numeric>
 #include <utility>
@@ -14,13 +15,14 @@
 namespace zarrive {
 namespace {
 
-// Whether inner chunk `a` comes before `b` along the Z-order curve: the dimension whose positions differ in the highest bit decides.
+// Whether inner chunk `a` comes before `b` along the Z-order curve: the dimension whose positions differ in the highest bit decides, the last
+// of several. (In zarr-python bits are interleaved likewise, the first dimension's lowest.)
 bool morton_less(const Index& a, const Index& b) {
   std::uint64_t highest = 0;
   std::size_t decides = 0;
   for (std::size_t d = 0; d < a.size(); ++d) {
     const std::uint64_t differs = a[d] ^ b[d];
-    if (highest < differs && highest < (highest ^ differs)) {
+    if (differs != 0 && std::bit_width(differs) >= std::bit_width(highest)) {
       highest = differs;
       decides = d;
     }
@@ -219,6 +221,12 @@ Buffer ShardingCodec::assemble(std::vector<std::optional<Buffer>> chunks, const 
   if (context.shard_order == ShardOrder::morton)
     std::sort(order.begin(), order.end(),
               [&](std::size_t a, std::size_t b) { return morton_less(inner_index(a), inner_index(b)); });
+  else if (context.shard_order == ShardOrder::f_order)
+    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      const Index first = inner_index(a);
+      const Index second = inner_index(b);
+      return std::lexicographical_compare(first.rbegin(), first.rend(), second.rbegin(), second.rend());
+    });
   ShardIndex index(inner_count_);
   std::uint64_t end = parameters_.index_at_end ? 0 : index_size_;
   for (const std::size_t i : order) {

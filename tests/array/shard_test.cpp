@@ -169,7 +169,9 @@ TEST(Shard, OrderOfTheInnerChunks) {
   for (std::size_t i = 0; i < 16; ++i) c_order[i] = 4 * i;
   EXPECT_EQ(offsets(ShardOrder::c_order), c_order);
   EXPECT_EQ(offsets(ShardOrder::morton),
-            (std::vector<std::uint64_t>{0, 4, 16, 20, 8, 12, 24, 28, 32, 36, 48, 52, 40, 44, 56, 60}));
+            (std::vector<std::uint64_t>{0, 8, 32, 40, 4, 12, 36, 44, 16, 24, 48, 56, 20, 28, 52, 60}));
+  EXPECT_EQ(offsets(ShardOrder::f_order),
+            (std::vector<std::uint64_t>{0, 16, 32, 48, 4, 20, 36, 52, 8, 24, 40, 56, 12, 28, 44, 60}));
 }
 
 // Does something once after a number of answers.
