@@ -149,7 +149,8 @@ nb::object slices_or_arrays(const Selection& selection) {
 ShardOrder shard_order_of(const std::string& name) {
   if (name == "C") return ShardOrder::c_order;
   if (name == "morton") return ShardOrder::morton;
-  throw nb::value_error("the order of inner chunks in a shard is 'C' or 'morton'");
+  if (name == "F") return ShardOrder::f_order;
+  throw nb::value_error("the order of inner chunks in a shard is 'C', 'F' or 'morton'");
 }
 
 CreateOptions create_options(const nb::dict& given) {
@@ -232,7 +233,11 @@ void bind_arrays(nb::module_& m) {
       .def_rw("max_bytes_in_flight", &WriteOptions::max_bytes_in_flight)
       .def_prop_rw(
           "shard_order",
-          [](const WriteOptions& o) { return o.shard_order == ShardOrder::morton ? "morton" : "C"; },
+          [](const WriteOptions& o) {
+            return o.shard_order == ShardOrder::morton    ? "morton"
+                   : o.shard_order == ShardOrder::f_order ? "F"
+                                                          : "C";
+          },
           [](WriteOptions& o, const std::string& name) { o.shard_order = shard_order_of(name); })
       .def_prop_rw(
           "stream", [](const WriteOptions& o) { return reinterpret_cast<std::uintptr_t>(o.stream); },

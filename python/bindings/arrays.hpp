@@ -14,6 +14,6 @@ struct ArrayHandle {
 // From keyword arguments that python/zarrive has put in order: shape, data_type, chunks, shards, codecs, ...
 CreateOptions create_options(const nb::dict& given);
 std::optional<ZarrFormat> format_of(const std::optional<int>& format);
-ShardOrder shard_order_of(const std::string& name);  // "C" or "morton"
+ShardOrder shard_order_of(const std::string& name);  // "C", "F" or "morton"
 
 }  // namespace zarrive::python

@@ -36,7 +36,8 @@ class PythonStore final : public Store {
     has_setitems_ = nb::hasattr(object, "setitems");
     capabilities_.writable = nb::hasattr(object, "set") || has_setitems_;
     capabilities_.listable = nb::hasattr(object, "list");
-    capabilities_.cheap_ranges = nb::hasattr(object, "get_range");
+    has_get_ranges_ = nb::hasattr(object, "get_ranges");
+    capabilities_.cheap_ranges = has_get_ranges_ || nb::hasattr(object, "get_range");
     capabilities_.atomic_set = false;
     capabilities_.annotates = nb::hasattr(object, "codec_parameters");
     capabilities_.waits = nb::hasattr(object, "waits") && nb::cast<bool>(object.attr("waits"));
@@ -65,7 +66,9 @@ class PythonStore final : public Store {
     bool by_range = false;
     with("get", [&](nb::handle self) {
       if (capabilities_.cheap_ranges && !wants_whole(request)) {
-        by_range = read_ranges(self, request, ranged);
+        by_range = true;
+        if (has_get_ranges_) read_ranges_at_once(self, request, ranged);
+        else read_ranges(self, request, ranged);
         return;
       }
       nb::object found;
@@ -183,8 +186,22 @@ class PythonStore final : public Store {
     return context ? context_object(*context) : nb::object(nb::none());
   }
 
+  // get_ranges(key, ranges) -> list of bytes, or None; ranges as Store.get takes them.
+  void read_ranges_at_once(nb::handle self, const GetRequest& request, GetResult& result) {
+    nb::list ranges;
+    for (const ByteRange& range : request.ranges) ranges.append(range_object(range));
+    const nb::object found = self.attr("get_ranges")(request.key, ranges);
+    if (found.is_none()) return;
+    result.status = GetStatus::found;
+    for (nb::handle value : nb::iter(found)) result.values.push_back(buffer_of(value));
+    if (result.values.size() != request.ranges.size())
+      throw Error(ErrorCode::invalid_argument,
+                  name_ + ".get_ranges gave " + std::to_string(result.values.size()) + " values for " +
+                      std::to_string(request.ranges.size()) + " ranges of " + request.key);
+  }
+
   // get_range(key, start, length) -> bytes or None; start < 0 counts from the end, length None is all from there.
-  bool read_ranges(nb::handle self, const GetRequest& request, GetResult& result) {
+  void read_ranges(nb::handle self, const GetRequest& request, GetResult& result) {
     result.status = GetStatus::found;
     for (const ByteRange& range : request.ranges) {
       nb::object bytes;
@@ -202,11 +219,10 @@ class PythonStore final : public Store {
       }
       if (bytes.is_none()) {
         result = {};
-        return true;
+        return;
       }
       result.values.push_back(buffer_of(bytes));
     }
-    return true;
   }
 
   static GetResult from_value(const GetRequest& request, const Buffer& value) {
@@ -243,6 +259,7 @@ class PythonStore final : public Store {
   bool has_get_ = false;
   bool has_getitems_ = false;
   bool has_setitems_ = false;
+  bool has_get_ranges_ = false;
   bool takes_context_ = false;
 };
 
@@ -256,15 +273,17 @@ StoreHandle make(nb::object object) {
 }  // namespace
 
 void bind_python_store(nb::module_& m) {
-  m.def("python_store", &make, nb::arg("object"),
-        "A store out of a Python object. It needs get(key) -> bytes or None, or getitems(keys, contexts=...) "
-        "-> dict, and may have:\n"
-        "set(key, value), setitems(values), erase(key), list(prefix) -> keys, size(key), get_range(key, "
-        "start, length) (start < 0 from the\n"
-        "end, length None to the end), codec_parameters(key) -> dict, flush(), name; the attributes waits "
-        "(True: requests spend their time\n"
-        "waiting) and takes_context (True: get and set get context=). Methods are called from several "
-        "threads, one at a time under the GIL.");
+  m.def(
+      "python_store", &make, nb::arg("object"),
+      "A store out of a Python object. It needs get(key) -> bytes or None, or getitems(keys, contexts=...) "
+      "-> dict, and may have:\n"
+      "set(key, value), setitems(values), erase(key), list(prefix) -> keys, size(key), get_range(key, "
+      "start, length) (start < 0 from the\n"
+      "end, length None to the end), get_ranges(key, ranges) -> list or None (several at once, as Store.get "
+      "takes them), codec_parameters(key) -> dict, flush(), name; the attributes waits "
+      "(True: requests spend their time\n"
+      "waiting) and takes_context (True: get and set get context=). Methods are called from several "
+      "threads, one at a time under the GIL.");
 }
 
 }  // namespace zarrive::python

@@ -41,9 +41,11 @@ nb::dict spec_dict(const char* kind) {
 }
 
 StoreHandle open_url(const std::string& url, const std::string& mode, std::optional<std::string> durability,
-                     bool follow_symlinks) {
-  const OpenStoreOptions options{
-      .mode = mode_of(mode), .durability = durability_of(durability), .follow_symlinks = follow_symlinks};
+                     bool follow_symlinks, std::optional<std::string> zip_folder) {
+  const OpenStoreOptions options{.mode = mode_of(mode),
+                                 .durability = durability_of(durability),
+                                 .follow_symlinks = follow_symlinks,
+                                 .zip_folder = zip_folder};
   std::shared_ptr<Store> store;
   {
     nb::gil_scoped_release release;
@@ -55,6 +57,7 @@ StoreHandle open_url(const std::string& url, const std::string& mode, std::optio
   spec["mode"] = mode == "r" ? "r" : mode == "r+" ? "r+" : "a";  // what "w" did to it is done
   spec["durability"] = durability ? nb::object(nb::str(durability->c_str())) : nb::object(nb::none());
   spec["follow_symlinks"] = follow_symlinks;
+  spec["zip_folder"] = zip_folder ? nb::object(nb::str(zip_folder->c_str())) : nb::object(nb::none());
   // A nameless memory store is nowhere else; one with a name is in this process only.
   if (url.starts_with("memory:")) return {std::move(store), nb::none()};
   return {std::move(store), spec};
@@ -82,8 +85,10 @@ StoreHandle open_spec(nb::dict spec) {
   if (kind == "url") {
     std::optional<std::string> durability;
     if (!nb::object(spec["durability"]).is_none()) durability = nb::cast<std::string>(spec["durability"]);
+    std::optional<std::string> zip_folder;
+    if (!nb::object(spec["zip_folder"]).is_none()) zip_folder = nb::cast<std::string>(spec["zip_folder"]);
     return open_url(nb::cast<std::string>(spec["url"]), nb::cast<std::string>(spec["mode"]), durability,
-                    nb::cast<bool>(spec["follow_symlinks"]));
+                    nb::cast<bool>(spec["follow_symlinks"]), zip_folder);
   }
   if (kind == "python") {
     static constinit Imported make("zarrive._core", "python_store");
@@ -133,6 +138,16 @@ ByteRange range_of(nb::handle range) {
   if (kind == "from") return ByteRange::from(nb::cast<std::uint64_t>(range[1]));
   if (kind == "suffix") return ByteRange::suffix(nb::cast<std::uint64_t>(range[1]));
   throw nb::value_error("a range is None, ('range', offset, length), ('from', offset) or ('suffix', length)");
+}
+
+nb::object range_object(const ByteRange& range) {
+  switch (range.kind) {
+    case ByteRange::Kind::range: return nb::make_tuple("range", range.offset, range.length);
+    case ByteRange::Kind::from: return nb::make_tuple("from", range.offset);
+    case ByteRange::Kind::suffix: return nb::make_tuple("suffix", range.length);
+    case ByteRange::Kind::whole: break;
+  }
+  return nb::none();
 }
 
 void bind_stores(nb::module_& m) {
@@ -305,12 +320,14 @@ void bind_stores(nb::module_& m) {
       });
 
   m.def("open_store", &open_url, nb::arg("url"), nb::arg("mode") = "r", nb::arg("durability") = nb::none(),
-        nb::arg("follow_symlinks") = false,
+        nb::arg("follow_symlinks") = false, nb::arg("zip_folder") = nb::none(),
         "A directory, a zip archive, memory://name or what is registered for the scheme. Modes: r, r+, a, w, "
-        "w- (the last three make it).");
+        "w- (the last three make it). Keys of an archive are its entries below `zip_folder`; absent: below "
+        "the root, "
+        "or below the only folder when that has the metadata.");
   m.def("open_spec", &open_spec, nb::arg("spec"), "The store that a spec tells of.");
   m.def(
-      "memory_store", [] { return open_url("memory://", "a", std::nullopt, false); },
+      "memory_store", [] { return open_url("memory://", "a", std::nullopt, false, std::nullopt); },
       "A fresh store in this process's memory.");
   m.def("read_only_store", &read_only, nb::arg("store"));
   m.def("prefix_store", &prefix, nb::arg("store"), nb::arg("prefix"),

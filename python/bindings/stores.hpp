@@ -13,5 +13,6 @@ struct StoreHandle {
 
 // The range of a request: None, ("range", offset, length), ("from", offset) or ("suffix", length).
 ByteRange range_of(nb::handle range);
+nb::object range_object(const ByteRange& range);  // the reverse
 
 }  // namespace zarrive::python

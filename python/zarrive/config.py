@@ -20,7 +20,7 @@ _DEFAULTS: dict[str, Any] = {
     "device_decode": "automatic",  # of reads into device memory: automatic, always or never
     "max_device_bytes": 512 << 20,
     "write_empty_chunks": False,
-    "shard_order": "C",  # of the inner chunks in a shard: C or morton
+    "shard_order": "C",  # of the inner chunks in a shard: C, F or morton
 }
 _READ = ("max_concurrency", "max_bytes_in_flight", "verify_checksums", "device_decode", "max_device_bytes")
 _WRITE = ("max_concurrency", "max_bytes_in_flight", "write_empty_chunks", "shard_order")
