@@ -210,8 +210,10 @@ class CodecPipeline(zarr.abc.codec.CodecPipeline):
         source = value.as_ndarray_like()
         if source.dtype != chain.dtype:
             source = source.astype(chain.dtype)
+        # "Complete" counts what lies in the array. Shards keep what lies beyond it, as in zarr-python: it is there again when the array grows.
+        whole_shards = self.supports_partial_encode
         items = [
-            (key, chunk[1].shape, chunk[2], chunk[3], chunk[4])
+            (key, chunk[1].shape, chunk[2], chunk[3], chunk[4] and not whole_shards)
             for key, chunk in zip(batch.keys, group, strict=True)
         ]
         options = native_config.write_options(
