@@ -1,5 +1,6 @@
-"""zarr-python 3 with `zarr.config.enable_gpu()`: arrays land in device memory, decoded by us. With CuPy where there is a GPU, else with a stand-in for
-CuPy over the tests' CUDA driver, whose device memory the host cannot touch. Each test runs in a process of its own: zarr-python looks for CuPy once."""
+"""zarr-python 3 with `zarr.config.enable_gpu()`: arrays land in device memory, decoded by us. With CuPy where
+there is a GPU, else with a stand-in for CuPy over the tests' CUDA driver, whose device memory the host cannot
+touch. Each test runs in a process of its own: zarr-python looks for CuPy once."""
 
 from __future__ import annotations
 
@@ -36,7 +37,8 @@ def equal(got, expected):
 
 def nothing_ran_in_python():
     counts = zarrive.zarr.counters()
-    return not (counts["chunks_read_in_python"] or counts["chunks_written_in_python"] or counts["python_codec_calls"])
+    names = ("chunks_read_in_python", "chunks_written_in_python", "python_codec_calls")
+    return not any(counts[name] for name in names)
 """
 
 
@@ -57,13 +59,18 @@ def run(program: str) -> None:
         environment["ZARRIVE_LIBCUFILE"] = str(fakes / "libcufile.so.0")
         environment["ZARRIVE_LIBNVCOMP"] = str(fakes / "libnvcomp.so.5")
     text = PREPARE.format(here=str(HERE), stand_in=stand_in) + program
-    done = subprocess.run([sys.executable, "-c", text], env=environment, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(
+        [sys.executable, "-c", text], env=environment, capture_output=True, text=True, timeout=300
+    )
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("store", ["zarr.storage.MemoryStore()", "zarrive.zarr.Store(zarrive.memory_store())", "path"])
 @pytest.mark.parametrize(
-    "options", ["", "shards=(4, 6)", "compressors=None", "compressors=zarr.codecs.BloscCodec()", "zarr_format=2"]
+    "store", ["zarr.storage.MemoryStore()", "zarrive.zarr.Store(zarrive.memory_store())", "path"]
+)
+@pytest.mark.parametrize(
+    "options",
+    ["", "shards=(4, 6)", "compressors=None", "compressors=zarr.codecs.BloscCodec()", "zarr_format=2"],
 )
 def test_arrays_land_on_the_device(store: str, options: str, tmp_path: Path) -> None:
     store = repr(str(tmp_path / "root")) if store == "path" else store
@@ -94,7 +101,7 @@ value = sync(store.get("k", gpu.buffer_prototype, RangeByteRequest(10, 20)))
 equal(value.as_array_like(), np.arange(10, 20))
 sync(store.set("other", value))
 assert bytes(native.get("other")) == bytes(range(10, 20))
-values = sync(store.get_partial_values(gpu.buffer_prototype, [("k", RangeByteRequest(0, 4)), ("absent", None)]))
-equal(values[0].as_array_like(), np.arange(4))
+values = sync(store.get_partial_values(gpu.buffer_prototype, [("k", RangeByteRequest(0, 4)), ("absent",
+None)])) equal(values[0].as_array_like(), np.arange(4))
 assert values[1] is None
 """)

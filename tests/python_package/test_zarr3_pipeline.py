@@ -1,4 +1,5 @@
-"""`zarrive.zarr.CodecPipeline`: the same elements as NumPy has, whatever the selection, type, codecs and store; and what ran where."""
+"""`zarrive.zarr.CodecPipeline`: the same elements as NumPy has, whatever the selection, type, codecs and
+store; and what ran where."""
 
 from __future__ import annotations
 
@@ -46,7 +47,9 @@ def counted(name: str) -> Any:
 
 def nothing_ran_in_python() -> bool:
     counts = zarrive.zarr.counters()
-    return not (counts["chunks_read_in_python"] or counts["chunks_written_in_python"] or counts["python_codec_calls"])
+    return not (
+        counts["chunks_read_in_python"] or counts["chunks_written_in_python"] or counts["python_codec_calls"]
+    )
 
 
 # --- switching it on ---
@@ -174,7 +177,13 @@ def test_zero_dimensions_and_zero_extents() -> None:
 def test_values_of_other_types_and_orders() -> None:
     array = zarr.create_array({}, shape=(4, 6), chunks=(3, 4), dtype="<i4")
     data = np.arange(24).reshape(4, 6)
-    for value in (data, data.astype(">i4"), data.astype("i4").T.copy().T, data.astype("f8"), data[::-1][::-1]):
+    for value in (
+        data,
+        data.astype(">i4"),
+        data.astype("i4").T.copy().T,
+        data.astype("f8"),
+        data[::-1][::-1],
+    ):
         array[:] = 0
         array[:] = value
         assert np.array_equal(array[:], data)
@@ -231,7 +240,9 @@ def object_store(path: Path) -> Any:
     return zarr.storage.ObjectStore(obstore.store.LocalStore(path))
 
 
-STORES: dict[str, tuple[bool, Callable[[Path], Any]]] = {  # name -> whether the core reads it by itself, maker
+STORES: dict[
+    str, tuple[bool, Callable[[Path], Any]]
+] = {  # name -> whether the core reads it by itself, maker
     "zarrive memory": (True, lambda path: zarrive.zarr.Store("memory://" + path.name)),
     "zarrive filesystem": (True, lambda path: zarrive.zarr.Store(path)),
     "zarrive zip": (True, lambda path: zarrive.zarr.Store(path.with_suffix(".zip"))),
@@ -250,7 +261,9 @@ def test_stores(name: str, shards: tuple[int, ...] | None, tmp_path: Path) -> No
     native, make = STORES[name]
     store = make(tmp_path / uuid.uuid4().hex)
     data = np.arange(60, dtype="int32").reshape(6, 10)
-    array = zarr.create_array(store, name="a/b", shape=data.shape, chunks=(2, 3), shards=shards, dtype="int32")
+    array = zarr.create_array(
+        store, name="a/b", shape=data.shape, chunks=(2, 3), shards=shards, dtype="int32"
+    )
     array[:] = data
     array[1:3, 4] = data[1:3, 4] = -1
     array = zarr.open_array(store, path="a/b")
@@ -301,7 +314,9 @@ def test_foreign_stores_are_asked_concurrently_and_for_ranges() -> None:
     assert store.gets == 32
     assert 2 <= store.most_at_once <= 4
     store = Slow(MemoryStore())
-    sharded = zarr.create_array(store, shape=(64,), chunks=(2,), shards=(64,), dtype="int32", compressors=None)
+    sharded = zarr.create_array(
+        store, shape=(64,), chunks=(2,), shards=(64,), dtype="int32", compressors=None
+    )
     sharded[:] = np.arange(64)
     store.gets = 0
     assert sharded[10:12].tolist() == [10, 11]
@@ -441,8 +456,14 @@ CHAINS: dict[str, dict[str, Any]] = {
     "Xor last": {"compressors": [ZstdCodec(), Xor()]},
     "Xor between": {"compressors": [GzipCodec(), Xor(), ZstdCodec()]},
     "Negate": {"filters": [TransposeCodec(order=(1, 0)), Negate()]},
-    "Reversed": {"filters": [TransposeCodec(order=(1, 0))], "serializer": Reversed(), "compressors": [ZstdCodec()]},
-    "Xor in shards": {"serializer": ShardingCodec(chunk_shape=(1, 3), codecs=[BytesCodec(), Xor(), ZstdCodec()])},
+    "Reversed": {
+        "filters": [TransposeCodec(order=(1, 0))],
+        "serializer": Reversed(),
+        "compressors": [ZstdCodec()],
+    },
+    "Xor in shards": {
+        "serializer": ShardingCodec(chunk_shape=(1, 3), codecs=[BytesCodec(), Xor(), ZstdCodec()])
+    },
 }
 
 
@@ -468,9 +489,7 @@ def test_one_codec_runs_in_python(name: str) -> None:
     # zarr-python alone reads the same
     zarrive.zarr.disable()
     metadata = array.metadata
-    alone = zarr.Array(
-        zarr.AsyncArray(metadata=metadata, store_path=array.store_path)
-    )
+    alone = zarr.Array(zarr.AsyncArray(metadata=metadata, store_path=array.store_path))
     assert np.array_equal(alone[:], data)
     zarrive.zarr.enable(strict=True)
     strict = zarr.Array(zarr.AsyncArray(metadata=metadata, store_path=array.store_path))
@@ -520,8 +539,13 @@ def test_v2_codecs_of_third_parties(codecs: dict[str, Any]) -> None:
 def test_a_chain_that_only_python_can_run() -> None:
     zarrive.zarr.enable(strict=False)
     data = np.arange(60, dtype="<i4").reshape(6, 10)
-    filters = [numcodecs.Delta("<i4"), Shifted()]  # a foreign filter after one of ours, of whose output only numcodecs knows the type
-    array = zarr.create_array({}, shape=data.shape, chunks=(4, 4), dtype="<i4", zarr_format=2, filters=filters)
+    filters = [
+        numcodecs.Delta("<i4"),
+        Shifted(),
+    ]  # a foreign filter after one of ours, of whose output only numcodecs knows the type
+    array = zarr.create_array(
+        {}, shape=data.shape, chunks=(4, 4), dtype="<i4", zarr_format=2, filters=filters
+    )
     array[:] = data
     array[1, 1] = data[1, 1] = 5
     assert np.array_equal(array[::2, 3:], data[::2, 3:])
@@ -537,14 +561,18 @@ def test_a_chain_that_only_python_can_run() -> None:
 
 
 def test_one_worker_is_enough(tmp_path: Path) -> None:
-    class Counting(LocalStore):  # a subclass: asked through its async methods, which use the loop's one worker
+    class Counting(
+        LocalStore
+    ):  # a subclass: asked through its async methods, which use the loop's one worker
         async def get(self, *args: Any, **kwargs: Any) -> Any:
             return await super().get(*args, **kwargs)
 
     program = [None]
 
     def work() -> None:
-        array = zarr.create_array(Counting(tmp_path / "root"), shape=(1 << 20,), chunks=(1 << 14,), dtype="int32")
+        array = zarr.create_array(
+            Counting(tmp_path / "root"), shape=(1 << 20,), chunks=(1 << 14,), dtype="int32"
+        )
         array[:] = 3
         program[0] = int(array[:].sum())
 
@@ -565,7 +593,9 @@ def test_many_threads(tmp_path: Path) -> None:
         for _ in range(20):
             rows, columns = np.sort(random.integers(0, 64, (2, 2)), axis=1)
             got = array[rows[0] : rows[1], columns[0] : columns[1]]
-            if not np.array_equal(got, np.arange(4096).reshape(64, 64)[rows[0] : rows[1], columns[0] : columns[1]]):
+            if not np.array_equal(
+                got, np.arange(4096).reshape(64, 64)[rows[0] : rows[1], columns[0] : columns[1]]
+            ):
                 wrong.append(seed)
 
     threads = [threading.Thread(target=work, args=(seed,)) for seed in range(8)]
@@ -645,14 +675,18 @@ def _selection(kind: str, shape: tuple[int, ...], random: np.random.Generator) -
     return tuple(items), (np.ix_(*grid), tuple(i for i, item in enumerate(items) if isinstance(item, int)))
 
 
-# Ten thousand cases in all: each example makes one array and tries this many selections on it, every fourth a write.
+# Ten thousand cases in all: each example makes one array and tries this many selections on it, every fourth a
+# write.
 CASES = int(os.environ.get("ZARRIVE_INDEXING_CASES", "10000"))
 SELECTIONS = 25
 KINDS = ["basic", "orthogonal", "coordinate", "mask", "block"]
 
 
 @settings(
-    deadline=None, max_examples=max(1, CASES // SELECTIONS), suppress_health_check=list(HealthCheck), database=None
+    deadline=None,
+    max_examples=max(1, CASES // SELECTIONS),
+    suppress_health_check=list(HealthCheck),
+    database=None,
 )
 @given(cases())
 def test_random_selections_equal_numpy(case: dict[str, Any]) -> None:
@@ -685,7 +719,9 @@ def check_selection(
         mine, place = array.blocks, at
     else:
         place, there = _selection(kind, data.shape, random)
-        mine = {"basic": array, "orthogonal": array.oindex, "coordinate": array.vindex, "mask": array.vindex}[kind]
+        mine = {"basic": array, "orthogonal": array.oindex, "coordinate": array.vindex, "mask": array.vindex}[
+            kind
+        ]
     dropped: tuple[int, ...] = ()
     if kind == "orthogonal":
         there, dropped = there

@@ -1,4 +1,5 @@
-"""zarr-python's own suites for stores, over `zarrive.zarr.Store`: StoreTests, and the stateful store and hierarchy machines."""
+"""zarr-python's own suites for stores, over `zarrive.zarr.Store`: StoreTests, and the stateful store and
+hierarchy machines."""
 
 from __future__ import annotations
 
@@ -34,7 +35,8 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 
 
 class Suite(StoreTests[zarrive.zarr.Store, cpu.Buffer]):
-    """What is the same for every store. Values are put and looked up by the native store, past the one that is tested."""
+    """What is the same for every store. Values are put and looked up by the native store, past the one that
+    is tested."""
 
     store_cls = zarrive.zarr.Store
     buffer_cls = cpu.Buffer
@@ -70,7 +72,13 @@ class Suite(StoreTests[zarrive.zarr.Store, cpu.Buffer]):
     async def test_get_ranges_is_one_request(self, store: zarrive.zarr.Store) -> None:
         await store.set("k", self.buffer_cls.from_bytes(bytes(range(100))))
         counted = _core.counting_store(store.native)
-        wanted = [RangeByteRequest(0, 4), SuffixByteRequest(3), OffsetByteRequest(90), None, RangeByteRequest(200, 300)]
+        wanted = [
+            RangeByteRequest(0, 4),
+            SuffixByteRequest(3),
+            OffsetByteRequest(90),
+            None,
+            RangeByteRequest(200, 300),
+        ]
         batches = []
         counting = zarrive.zarr.Store(counted)
         async for batch in counting.get_ranges("k", wanted[:4], prototype=default_buffer_prototype()):
@@ -243,7 +251,8 @@ class TestOpening:
         assert zarrive.zarr.Store(native) != native
 
 
-# --- the stateful machines; zarr-python skips LocalStore (a deleted key leaves its directory) and ZipStore (no delete), for ours neither holds ---
+# --- the stateful machines; zarr-python skips LocalStore (a deleted key leaves its directory) and ZipStore
+# (no delete), for ours neither holds ---
 
 
 def _stores(tmp_path: Path) -> dict[str, zarrive.zarr.Store]:
@@ -255,7 +264,11 @@ def _stores(tmp_path: Path) -> dict[str, zarrive.zarr.Store]:
 
 
 _settings = settings(
-    deadline=None, max_examples=12, stateful_step_count=25, suppress_health_check=list(HealthCheck), database=None
+    deadline=None,
+    max_examples=12,
+    stateful_step_count=25,
+    suppress_health_check=list(HealthCheck),
+    database=None,
 )
 
 

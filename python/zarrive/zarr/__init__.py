@@ -1,4 +1,5 @@
-"""zarrive for zarr-python 3 (3.1 to 3.4): a store over the native stores, and a codec pipeline that reads and writes chunks natively.
+"""zarrive for zarr-python 3 (3.1 to 3.4): a store over the native stores, and a codec pipeline that reads and
+writes chunks natively.
 
 >>> import zarr, zarrive.zarr
 >>> zarrive.zarr.enable()
@@ -26,7 +27,8 @@ _before: dict[str, Any] | None = None
 
 
 def enable(*, strict: bool = False) -> None:
-    """Makes zarr-python read and write chunks with zarrive: every array that is opened from now on, in this process.
+    """Makes zarr-python read and write chunks with zarrive: every array that is opened from now on, in this
+    process.
 
     Parameters
     ----------
@@ -35,8 +37,8 @@ def enable(*, strict: bool = False) -> None:
 
     Notes
     -----
-    The same by configuration: `codec_pipeline.path` is "zarrive.zarr.CodecPipeline" (environment variable `ZARR_CODEC_PIPELINE__PATH`; the package
-    need not be imported then), and `codec_pipeline.strict`.
+    The same by configuration: `codec_pipeline.path` is "zarrive.zarr.CodecPipeline" (environment variable
+    `ZARR_CODEC_PIPELINE__PATH`; the package need not be imported then), and `codec_pipeline.strict`.
     """
     global _before
     if _before is None:

@@ -4,8 +4,8 @@
     LocalStore                  a native store of the same directory
     ZipStore (mode "r")         a native store of the same archive
     MemoryStore                 its dictionary, asked by the core through `_Dictionary`
-    everything else             asked for bytes through its async methods by `_Foreign`: FsspecStore, ObjectStore, wrappers, subclasses that change
-                                what get and set mean, byte getters that are no StorePath
+    everything else             asked for bytes through its async methods by `_Foreign`: FsspecStore, ObjectStore,
+                                wrappers, subclasses; by `_Getters` when it is no StorePath
 
 Only the exact types are taken natively: a subclass may log, delay, encrypt or count.
 """
@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import threading
 from collections import OrderedDict
 from collections.abc import Coroutine, Iterable
 from typing import Any
@@ -28,6 +27,7 @@ from zarr.storage import LocalStore, MemoryStore, StorePath, ZipStore
 from zarrive import _core
 
 from ._buffers import is_gpu, to_native
+from ._threads import fork_safe_lock
 from .store import Store
 
 __all__ = ["Batch", "batch_of"]
@@ -45,8 +45,7 @@ class Batch:
     ----------
     store : the native store.
     keys : the key of each chunk in it.
-    waits : True when the core calls Python for the bytes: it then runs beside the event loop, never on it.
-    adapter : the Python side of `store`, when there is one.
+    adapter : the Python side of `store`, when the core has to ask Python for the bytes.
     """
 
     def __init__(self, store: _core.Store, keys: list[str], adapter: _Adapter | None = None) -> None:
@@ -65,13 +64,15 @@ class Batch:
         return self.adapter is not None and self.adapter.error is not None
 
     def raise_own_error(self) -> None:
-        """Raises what the zarr-python store raised, as it raised it; the core tells of it in an error of its own."""
+        """Raises what the zarr-python store raised, as it raised it; the core tells of it in an error of its
+        own."""
         if self.adapter is not None and self.adapter.error is not None:
             raise self.adapter.error
 
 
 def batch_of(getters: list[Any], spec: ArraySpec, *, write: bool) -> Batch:
-    """Where the bytes of these byte getters (or setters) are. Called on the event loop that the store's methods run on."""
+    """Where the bytes of these byte getters (or setters) are. Called on the event loop that the store's
+    methods run on."""
     prototype = spec.prototype
     first = getters[0]
     if isinstance(first, StorePath) and all(
@@ -109,14 +110,16 @@ def _native_store(store: ZarrStore, *, write: bool) -> _core.Store | None:
 
 _MAX_OPEN = 32
 _open_stores: OrderedDict[tuple[Any, ...], _core.Store] = OrderedDict()
-_open_lock = threading.Lock()
+_open_lock = fork_safe_lock()
 
 
 def _opened(path: str, mode: str, **options: Any) -> _core.Store | None:
-    """The native store of a directory or archive; None when there is nothing at `path` (zarr-python makes directories at the first write).
+    """The native store of a directory or archive; None when there is nothing at `path` (zarr-python makes
+    directories at the first write).
 
-    Stores are kept open, by what the path names now: a directory that is removed and made again is another one (the open one holds on to
-    its inode, so that number cannot come back), and so is an archive that was changed.
+    Stores are kept open, by what the path names now: a directory that is removed and made again is another
+    one (the open one holds on to its inode, so that number cannot come back), and so is an archive that was
+    changed.
     """
     try:
         status = os.stat(path)
@@ -141,7 +144,8 @@ def _opened(path: str, mode: str, **options: Any) -> _core.Store | None:
 
 
 class _Adapter:
-    """What `_core.python_store` asks, over something of zarr-python; the first error that this raised is kept in `error`."""
+    """What `_core.python_store` asks, over something of zarr-python; the first error that this raised is kept
+    in `error`."""
 
     def __init__(self, prototype: BufferPrototype) -> None:
         # chunks on their way to a GPU are decoded from host memory or uploaded by the core
@@ -150,11 +154,14 @@ class _Adapter:
 
 
 def _is_dictionary(store: ZarrStore) -> bool:
-    return type(store) is MemoryStore or (ManagedMemoryStore is not None and type(store) is ManagedMemoryStore)
+    return type(store) is MemoryStore or (
+        ManagedMemoryStore is not None and type(store) is ManagedMemoryStore
+    )
 
 
 class _Dictionary(_Adapter):
-    """A MemoryStore: values are shared with its dictionary when read, and copied in when written, as it does itself."""
+    """A MemoryStore: values are shared with its dictionary when read, and copied in when written, as it does
+    itself."""
 
     name = "MemoryStore"
 
@@ -188,8 +195,8 @@ class _Dictionary(_Adapter):
 
 
 class _Getters(_Adapter):
-    """Byte getters of any kind (those inside zarr-python's shards, say), through their async methods on the event loop, at most
-    `async.concurrency` at a time. Whole values only: not every getter has ranges."""
+    """Byte getters of any kind (those inside zarr-python's shards, say), through their async methods on the
+    event loop, at most `async.concurrency` at a time. Whole values only: not every getter has ranges."""
 
     waits = True
     name = "byte getters"

@@ -1,4 +1,5 @@
-"""Between zarr-python's buffers and the core's: bytes are shared, and cross to or from a device only when they have to."""
+"""Between zarr-python's buffers and the core's: bytes are shared, and cross to or from a device only when
+they have to."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ def is_gpu(prototype: BufferPrototype) -> bool:
 
 
 def context_of(prototype: BufferPrototype) -> _core.Context | None:
-    """The context that makes a native store put bytes where `prototype` has them: None for host memory, else the current device."""
+    """The context that makes a native store put bytes where `prototype` has them: None for host memory, else
+    the current device."""
     if not is_gpu(prototype):
         return None
     return _core.Context(prototype=f"cuda:{gpu.cp.cuda.Device().id}")

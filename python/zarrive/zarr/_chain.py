@@ -1,8 +1,9 @@
 """A codec chain of zarr-python as an array pipeline of the core.
 
-The core is given the metadata document of an array of one chunk. Codecs that it does not know, or whose class is not zarr-python's or numcodecs' own
-(a subclass, or a class of the user's under a known name, may do anything), are handed to it as Python codecs: it calls them for their step, and does
-the steps before and after itself.
+The core is given the metadata document of an array of one chunk. Codecs that it does not know, or whose class
+is not zarr-python's or numcodecs' own (a subclass, or a class of the user's under a known name, may do
+anything), are handed to it as Python codecs: it calls them for their step, and does the steps before and
+after itself.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ class Chain:
 
     Attributes
     ----------
-    native : the core's pipeline, or None when the chain cannot be the core's, and `reason` says why (a data type that only Python knows, objects).
+    native : the core's pipeline, or None when the chain cannot be the core's; `reason` then says why.
     python_codecs : names of the codecs that run in Python.
     dtype : NumPy's data type of decoded elements.
     unit : bytes that have to be decoded, at least, for one element of a chunk.
@@ -55,7 +56,7 @@ class Chain:
         self._python: list[PythonCodec | PythonFilter] = []  # alive as long as the chain
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # of types without a specification, zarr-python has warned before
+                warnings.simplefilter("ignore")  # zarr-python has warned before
                 self.native = _core.ArrayPipeline(json.dumps(self._document(codecs, spec)))
         except (Error, NotImplementedError, TypeError, ValueError) as error:
             self.reason = error
@@ -99,7 +100,9 @@ class Chain:
             if document["name"] in _known(3):
                 return document
         if isinstance(codec, ArrayArrayCodec) and codec.resolve_metadata(spec).shape != spec.shape:
-            raise NotImplementedError(f"codec {type(codec).__name__} is known to Python only, and changes the shape")
+            raise NotImplementedError(
+                f"codec {type(codec).__name__} is known to Python only, and changes the shape"
+            )
         step = PythonCodec(codec, spec)
         self._python.append(step)
         return step.v3()
@@ -108,7 +111,9 @@ class Chain:
         filters = []
         for i, item in enumerate(codec.filters or ()):
             if i > 0 and not _is_known_v2(item):
-                raise NotImplementedError(f"filter {type(item).__name__} is known to Python only, and is not the first")
+                raise NotImplementedError(
+                    f"filter {type(item).__name__} is known to Python only, and is not the first"
+                )
             filters.append(self._codec_v2(item, self.dtype))
         fill_value = spec.fill_value
         if fill_value is not None:

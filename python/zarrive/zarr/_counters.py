@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import threading
 from collections import Counter
 
-_lock = threading.Lock()
+from ._threads import fork_safe_lock
+
+_lock = fork_safe_lock()
 _counts: Counter[str] = Counter()
 _codec_calls: Counter[str] = Counter()
 
@@ -35,9 +36,10 @@ def counters() -> dict[str, int | dict[str, int]]:
     Returns
     -------
     dict
-        `chunks_read` and `chunks_written` by the native core; `chunks_read_in_python` and `chunks_written_in_python` for which the whole codec
-        chain ran in zarr-python; `native_store_batches` and `python_store_batches`, by who moved the bytes; `python_codec_calls`, calls by codec
-        name of codecs that only Python knows.
+        `chunks_read` and `chunks_written` by the native core; `chunks_read_in_python` and
+        `chunks_written_in_python` for which the whole codec chain ran in zarr-python; `native_store_batches`
+        and `python_store_batches`, by who moved the bytes; `python_codec_calls`, calls by codec name of
+        codecs that only Python knows.
     """
     with _lock:
         result: dict[str, int | dict[str, int]] = {name: _counts[name] for name in _NAMES}

@@ -1,13 +1,13 @@
 """Codecs that only Python knows, as steps of a native chain.
 
-The core knows three codecs by the names in `_NAMES`, each made from a number: that of a `PythonCodec` which lives as long as the chain that it is in.
+The core knows three codecs by the names in `_NAMES`, each made from a number: that of a `PythonCodec` which
+lives as long as the chain that it is in.
 """
 
 from __future__ import annotations
 
 import asyncio
 import itertools
-import threading
 import weakref
 from dataclasses import replace
 from typing import Any
@@ -20,6 +20,7 @@ from zarr.core.buffer import Buffer, NDBuffer, cpu
 from zarrive import _core
 
 from ._counters import count_codec
+from ._threads import fork_safe_lock
 
 __all__ = ["PythonCodec", "PythonFilter"]
 
@@ -31,7 +32,7 @@ _NAMES = {
 _numbers = itertools.count()
 _alive: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
 _registered = False
-_lock = threading.Lock()
+_lock = fork_safe_lock()
 
 
 def _register() -> None:
@@ -119,7 +120,8 @@ class PythonCodec(_Step):
 
 
 class PythonFilter(_Step):
-    """A filter or compressor of v2: an object with numcodecs' encode and decode. The first filter of an array gets typed elements, as in zarr-python."""
+    """A filter or compressor of v2: an object with numcodecs' encode and decode. The first filter of an array
+    gets typed elements, as in zarr-python."""
 
     kind = "bytes_to_bytes"
 

@@ -1,7 +1,8 @@
 """`zarrive.zarr.CodecPipeline`: zarr-python 3's reads and writes of chunks, done by the native core.
 
-A read of zarr-python is one call of `read`: chunks, which part of each, and where in the output it goes. The batch goes to the core as it is, which
-fetches, decodes and places the parts. Where the bytes come from is for `_adapters`, what the codecs are for `_chain`.
+A read of zarr-python is one call of `read`: chunks, which part of each, and where in the output it goes. The
+batch goes to the core as it is, which fetches, decodes and places the parts. Where the bytes come from is for
+`_adapters`, what the codecs are for `_chain`.
 """
 
 from __future__ import annotations
@@ -33,7 +34,8 @@ __all__ = ["CodecPipeline"]
 
 T = TypeVar("T")
 
-# Decoded bytes up to which a batch of a native store is read on the event loop itself: a hop to a thread and back costs some 60 microseconds.
+# Decoded bytes up to which a batch of a native store is read on the event loop itself: a hop to a thread and
+# back costs some 60 microseconds.
 _SMALL = 1 << 20
 
 _PRESENT = {"status": "present"}
@@ -44,8 +46,9 @@ _MISSING = {"status": "missing"}
 class CodecPipeline(zarr.abc.codec.CodecPipeline):
     """Reads and writes chunks with the native core. `zarrive.zarr.enable()` makes zarr-python use it.
 
-    What the core does not know is done by zarr-python: one codec, when that is all (`zarrive.zarr.counters()["python_codec_calls"]`), or the whole
-    chain for data types that only Python has. With `zarr.config.set({"codec_pipeline.strict": True})` such a chain is an error instead.
+    What the core does not know is done by zarr-python: one codec, when that is all
+    (`zarrive.zarr.counters()["python_codec_calls"]`), or the whole chain for data types that only Python has.
+    With `zarr.config.set({"codec_pipeline.strict": True})` such a chain is an error instead.
     """
 
     array_array_codecs: tuple[ArrayArrayCodec, ...]
@@ -210,7 +213,8 @@ class CodecPipeline(zarr.abc.codec.CodecPipeline):
         source = value.as_ndarray_like()
         if source.dtype != chain.dtype:
             source = source.astype(chain.dtype)
-        # "Complete" counts what lies in the array. Shards keep what lies beyond it, as in zarr-python: it is there again when the array grows.
+        # "Complete" counts what lies in the array. Shards keep what lies beyond it, as in zarr-python: it is
+        # there again when the array grows.
         whole_shards = self.supports_partial_encode
         items = [
             (key, chunk[1].shape, chunk[2], chunk[3], chunk[4] and not whole_shards)
@@ -225,7 +229,8 @@ class CodecPipeline(zarr.abc.codec.CodecPipeline):
             try:
                 native.write(batch.store, items, source, drop_axes, None, options)
             except (ValueError, IndexError, NotImplementedError):
-                # Said before anything is written. A value of another shape than the selection's may still be one that zarr-python takes.
+                # Said before anything is written. A value of another shape than the selection's may still be
+                # one that zarr-python takes.
                 if source.ndim == 0 or batch.failed:
                     raise
                 for key, shape, chunk_selection, part in _broadcast_parts(items, source, drop_axes):
@@ -237,7 +242,8 @@ class CodecPipeline(zarr.abc.codec.CodecPipeline):
 
     @staticmethod
     async def _run(chain: Chain, batch: Batch, small: bool, function: Callable[..., T], *args: Any) -> T:
-        """A native call: at once when it is over soon and asks nothing of Python, else beside the event loop."""
+        """A native call: at once when it is over soon and asks nothing of Python, else beside the event
+        loop."""
         count("native_store_batches" if batch.adapter is None else "python_store_batches")
         try:
             if small and batch.adapter is None and not chain.python_codecs:
@@ -318,7 +324,8 @@ def _split(
 def _broadcast_parts(
     items: list[tuple[str, tuple[int, ...], Any, Any, bool]], source: Any, drop_axes: tuple[int, ...]
 ) -> Iterator[tuple[str, tuple[int, ...], Any, Any]]:
-    """What of `source` goes to each chunk when NumPy assigns it, as zarr-python does: `chunk[chunk_selection] = source[out_selection]`."""
+    """What of `source` goes to each chunk when NumPy assigns it, as zarr-python does: `chunk[chunk_selection]
+    = source[out_selection]`."""
     parts = []
     for key, shape, chunk_selection, out_selection, _ in items:
         wanted = np.broadcast_to(np.zeros((), bool), shape)[chunk_selection].shape
@@ -329,13 +336,15 @@ def _broadcast_parts(
             parts.append((key, shape, chunk_selection, np.broadcast_to(part, wanted)))
         except ValueError:
             raise ValueError(
-                f"shape mismatch: a value of shape {source.shape} has {part.shape} for the selection of {key}, which has {wanted}"
+                f"shape mismatch: a value of shape {source.shape} has {part.shape} for the selection of {key}, "
+                f"which has {wanted}"
             ) from None
     yield from parts
 
 
 def _typed_copy(out: NDBuffer, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
-    """An array like `out`, of `dtype`; what `out` holds is kept where it can be: a batch need not fill all of it."""
+    """An array like `out`, of `dtype`; what `out` holds is kept where it can be: a batch need not fill all of
+    it."""
     array = np.zeros(out.shape, dtype)
     if out.dtype.names is None and dtype.names is None:
         array[...] = out.as_numpy_array()

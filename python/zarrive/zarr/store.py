@@ -1,7 +1,8 @@
 """`zarrive.zarr.Store`: a zarr-python 3 store over any store of the native core.
 
-Native calls are synchronous and release the GIL. An `async` method makes calls that are over in microseconds (metadata, listings, small values) itself,
-and larger ones on a thread, so that the event loop goes on; the threshold is `_SMALL`.
+Native calls are synchronous and release the GIL. An `async` method makes calls that are over in microseconds
+(metadata, listings, small values) itself, and larger ones on a thread, so that the event loop goes on; the
+threshold is `_SMALL`.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ from ._threads import in_thread
 
 __all__ = ["Store"]
 
-# Bytes above which a value is read or written on a thread. A hop to a thread and back costs some 60 microseconds, in which 256 KiB are read
-# from the page cache.
+# Bytes above which a value is read or written on a thread. A hop to a thread and back costs some 60
+# microseconds, in which 256 KiB are read from the page cache.
 _SMALL = 256 << 10
 
 _MODES = {"r": True, "r+": False, "a": False, "w": False, "w-": False, "x": False}  # mode -> read-only
@@ -37,15 +38,16 @@ class Store(zarr.abc.store.Store):
     store : zarrive store, str or path
         A native store, or what names one: a directory, a zip archive, `file://`, `memory://name`.
     mode : {"r", "r+", "a", "w", "w-"}, optional
-        As in `zarr.open`; the default is "a", or "r" when `read_only`. "w" and "w-" apply when the store is first used: "w" erases what is there,
-        "w-" refuses a place that holds something.
+        As in `zarr.open`; the default is "a", or "r" when `read_only`. "w" and "w-" apply when the store is
+        first used: "w" erases what is there, "w-" refuses a place that holds something.
     read_only : bool, optional
         Whether writes are refused. By default so when the mode is "r".
 
     Notes
     -----
-    Nothing is opened before the first use. Stores that were named by a path or URL can be pickled; those in memory only when they have a name, and are
-    then found again in the same process. `close()` finishes what is written (a zip archive gets its directory).
+    Nothing is opened before the first use. Stores that were named by a path or URL can be pickled; those in
+    memory only when they have a name, and are then found again in the same process. `close()` finishes what
+    is written (a zip archive gets its directory).
 
     Examples
     --------
@@ -79,8 +81,8 @@ class Store(zarr.abc.store.Store):
             self._url = os.fspath(store)
         else:
             raise TypeError(
-                f"expected a zarrive store, a path or a URL, got {type(store).__name__}; zarr-python's own stores need no "
-                "zarrive.zarr.Store: zarrive.zarr.enable() reads and writes them natively"
+                f"expected a zarrive store, a path or a URL, got {type(store).__name__}; "
+                "zarr-python's own stores need no zarrive.zarr.Store: zarrive.zarr.enable() reads and writes them natively"
             )
         self._mode = mode
 
@@ -228,7 +230,8 @@ class Store(zarr.abc.store.Store):
         max_gap_bytes: int = 1 << 20,
         max_coalesced_bytes: int = 16 << 20,
     ) -> Sequence[tuple[int, Buffer | None]]:
-        """Reads ranges of one value by one native request, which coalesces as suits the store (the limits are zarr-python's, and not needed)."""
+        """Reads ranges of one value by one native request, which coalesces as suits the store (the limits are
+        zarr-python's, and not needed)."""
         native_ranges = [_native_range(byte_range) for byte_range in byte_ranges]
         if not native_ranges:
             return []
@@ -358,7 +361,9 @@ def _spec(native: _core.Store | None) -> dict[str, Any] | None:
 
 def _checked(value: Buffer) -> Any:
     if not isinstance(value, Buffer):
-        raise TypeError(f"Store.set(): `value` must be a Buffer instance. Got an instance of {type(value)} instead.")
+        raise TypeError(
+            f"Store.set(): `value` must be a Buffer instance. Got an instance of {type(value)} instead."
+        )
     return to_native(value)
 
 
