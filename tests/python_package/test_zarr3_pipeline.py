@@ -677,7 +677,7 @@ def _selection(kind: str, shape: tuple[int, ...], random: np.random.Generator) -
 
 # Ten thousand cases in all: each example makes one array and tries this many selections on it, every fourth a
 # write.
-CASES = int(os.environ.get("ZARRIVE_INDEXING_CASES", "10000"))
+CASES = int(os.environ.get("ZARRIVE_INDEXING_CASES", "2000"))
 SELECTIONS = 25
 KINDS = ["basic", "orthogonal", "coordinate", "mask", "block"]
 
