@@ -675,7 +675,7 @@ def _selection(kind: str, shape: tuple[int, ...], random: np.random.Generator) -
     return tuple(items), (np.ix_(*grid), tuple(i for i, item in enumerate(items) if isinstance(item, int)))
 
 
-# Ten thousand cases in all: each example makes one array and tries this many selections on it, every fourth a
+# Each example makes one array and tries so many selections on it, every fourth a
 # write.
 CASES = int(os.environ.get("ZARRIVE_INDEXING_CASES", "2000"))
 SELECTIONS = 25
