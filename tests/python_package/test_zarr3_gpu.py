@@ -101,7 +101,8 @@ value = sync(store.get("k", gpu.buffer_prototype, RangeByteRequest(10, 20)))
 equal(value.as_array_like(), np.arange(10, 20))
 sync(store.set("other", value))
 assert bytes(native.get("other")) == bytes(range(10, 20))
-values = sync(store.get_partial_values(gpu.buffer_prototype, [("k", RangeByteRequest(0, 4)), ("absent",
-None)])) equal(values[0].as_array_like(), np.arange(4))
+ranges = [("k", RangeByteRequest(0, 4)), ("absent", None)]
+values = sync(store.get_partial_values(gpu.buffer_prototype, ranges))
+equal(values[0].as_array_like(), np.arange(4))
 assert values[1] is None
 """)
