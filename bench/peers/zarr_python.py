@@ -1,13 +1,11 @@
 """zarr-python with one of its pipelines (--pipeline default, fused or zarrs) or with ours (zarrive): one task of the bench."""
 
 import os
-import shutil
 import sys
-from pathlib import Path
 
 import numpy as np
 import zarr
-from common import arguments, box, check_box, check_cube, for_each, present, report, sample_box, w, Watch
+from common import arguments, box, check_box, check_cube, copy_by_chunks, for_each, present, report, sample_box, w, Watch
 from zarr.core.buffer import default_buffer_prototype
 
 PIPELINES = {
@@ -97,21 +95,7 @@ def small_reads(a, watch):
 
 
 def roundtrip(a, watch):
-    source = zarr.open_array(a.path, mode="r")
-    shutil.rmtree(a.out, ignore_errors=True)
-    Path(a.out).mkdir(parents=True)
-    for name in ("zarr.json", ".zarray"):
-        if (Path(a.path) / name).exists():
-            shutil.copy(Path(a.path) / name, a.out)
-    copy = zarr.open_array(a.out, mode="r+")
-    extent = (a.chunks,) * 3
-
-    def pass_on(_, place):
-        copy[box(place, extent)] = source[box(place, extent)]
-
-    with watch:
-        for_each(w.tiles(a.edge, a.chunks), a.threads, pass_on)
-    return 0
+    return copy_by_chunks(a, watch, zarr.open_array)
 
 
 def open_(a, watch):

@@ -1,11 +1,9 @@
 """zarrive's own Python package: one task of the bench."""
 
 import os
-import shutil
-from pathlib import Path
 
 import numpy as np
-from common import arguments, box, check_box, check_cube, for_each, report, w, Watch
+from common import arguments, box, check_box, check_cube, copy_by_chunks, report, w, Watch
 
 
 def read_all(a, watch):
@@ -44,21 +42,7 @@ def small_reads(a, watch):
 
 
 def roundtrip(a, watch):
-    source = zarrive.open_array(a.path)
-    shutil.rmtree(a.out, ignore_errors=True)
-    Path(a.out).mkdir(parents=True)
-    for name in ("zarr.json", ".zarray"):
-        if (Path(a.path) / name).exists():
-            shutil.copy(Path(a.path) / name, a.out)
-    copy = zarrive.open_array(a.out, mode="r+")
-    extent = (a.chunks,) * 3
-
-    def pass_on(_, place):
-        copy[box(place, extent)] = source[box(place, extent)]
-
-    with watch:
-        for_each(w.tiles(a.edge, a.chunks), a.threads, pass_on)
-    return 0
+    return copy_by_chunks(a, watch, zarrive.open_array)
 
 
 if __name__ == "__main__":

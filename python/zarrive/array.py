@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 
 from zarrive import _core
-from zarrive.attributes import Attributes
 from zarrive.config import config
 from zarrive.data_types import as_dtype, from_numpy, to_numpy
 from zarrive.destination import like, memory_of, on_device, stream_handle
 from zarrive.info import Info
+from zarrive.node import Node
 from zarrive.selection import Plan, numpy_plan, plain_items, split_fields
 
 
-class Array:
+class Array(Node):
     """An array of a store, read and written through NumPy's brackets.
 
     Made by `open_array`, `create_array` and groups. Picklable when its store is.
@@ -115,16 +115,6 @@ class Array:
         return self._core.dimension_names
 
     @property
-    def attrs(self) -> Attributes:
-        """The attributes: a mapping whose changes are written at once."""
-        return Attributes(self._core)
-
-    @property
-    def zarr_format(self) -> int:
-        """2 or 3."""
-        return self._core.zarr_format
-
-    @property
     def metadata(self) -> dict[str, Any]:
         """The metadata document as it is stored: zarr.json, or .zarray of v2."""
         documents = self._core.documents
@@ -143,27 +133,6 @@ class Array:
             return tuple(document["codecs"])
         chain = list(document.get("filters") or [])
         return tuple(chain + ([document["compressor"]] if document.get("compressor") else []))
-
-    @property
-    def store(self) -> _core.Store:
-        return self._core.store
-
-    @property
-    def path(self) -> str:
-        """From the store's root, without slashes at the ends."""
-        return self._core.path
-
-    @property
-    def name(self) -> str:
-        return "/" + self.path
-
-    @property
-    def basename(self) -> str:
-        return self.path.rsplit("/", 1)[-1]
-
-    @property
-    def read_only(self) -> bool:
-        return not self.store.writable
 
     @property
     def nchunks(self) -> int:

@@ -7,12 +7,12 @@ from typing import Any
 
 from zarrive import _core
 from zarrive.array import Array
-from zarrive.attributes import Attributes
 from zarrive.creating import create_array, open_array
+from zarrive.node import Node
 from zarrive.stores import StoreLike, open_store
 
 
-class Group:
+class Group(Node):
     """A group: a mapping from names (and paths, "a/b") to arrays and groups.
 
     Examples
@@ -32,40 +32,10 @@ class Group:
         self._core = core
 
     @property
-    def store(self) -> _core.Store:
-        return self._core.store
-
-    @property
-    def path(self) -> str:
-        """From the store's root, without slashes at the ends."""
-        return self._core.path
-
-    @property
-    def name(self) -> str:
-        return "/" + self.path
-
-    @property
-    def basename(self) -> str:
-        return self.path.rsplit("/", 1)[-1]
-
-    @property
-    def attrs(self) -> Attributes:
-        """The attributes: a mapping whose changes are written at once."""
-        return Attributes(self._core)
-
-    @property
-    def zarr_format(self) -> int:
-        return self._core.zarr_format
-
-    @property
     def metadata(self) -> dict[str, Any]:
         """The metadata document as it is stored."""
         documents = self._core.documents
         return documents.get("zarr.json") or documents[".zgroup"]
-
-    @property
-    def read_only(self) -> bool:
-        return not self.store.writable
 
     @property
     def is_consolidated(self) -> bool:

@@ -108,31 +108,11 @@ class ZarriveBackendEntrypoint(BackendEntrypoint):
         group: str | None = None,
         consolidated: bool | None = None,
         zarr_format: int | None = None,
-        mask_and_scale: Any = True,
-        decode_times: Any = True,
-        concat_characters: Any = True,
-        decode_coords: Any = True,
-        drop_variables: str | Iterable[str] | None = None,
-        use_cftime: Any = None,
-        decode_timedelta: Any = None,
-        use_zarr_fill_value_as_mask: bool | None = None,
+        **options: Any,
     ) -> dict[str, Dataset]:
         """A group and all groups below it, by their paths from it ("/", "/child", ...). Parameters as for `open_dataset`."""
         top = _open(filename_or_obj, group, consolidated, zarr_format)
-        return {
-            path: self.open_dataset(
-                node,
-                mask_and_scale=mask_and_scale,
-                decode_times=decode_times,
-                concat_characters=concat_characters,
-                decode_coords=decode_coords,
-                drop_variables=drop_variables,
-                use_cftime=use_cftime,
-                decode_timedelta=decode_timedelta,
-                use_zarr_fill_value_as_mask=use_zarr_fill_value_as_mask,
-            )
-            for path, node in _groups(top)
-        }
+        return {path: self.open_dataset(node, **options) for path, node in _groups(top)}
 
     def open_datatree(
         self,
@@ -141,32 +121,11 @@ class ZarriveBackendEntrypoint(BackendEntrypoint):
         group: str | None = None,
         consolidated: bool | None = None,
         zarr_format: int | None = None,
-        mask_and_scale: Any = True,
-        decode_times: Any = True,
-        concat_characters: Any = True,
-        decode_coords: Any = True,
-        drop_variables: str | Iterable[str] | None = None,
-        use_cftime: Any = None,
-        decode_timedelta: Any = None,
-        use_zarr_fill_value_as_mask: bool | None = None,
+        **options: Any,
     ) -> DataTree:
         """A group and all groups below it as a DataTree. Parameters as for `open_dataset`."""
-        return DataTree.from_dict(
-            self.open_groups_as_dict(
-                filename_or_obj,
-                group=group,
-                consolidated=consolidated,
-                zarr_format=zarr_format,
-                mask_and_scale=mask_and_scale,
-                decode_times=decode_times,
-                concat_characters=concat_characters,
-                decode_coords=decode_coords,
-                drop_variables=drop_variables,
-                use_cftime=use_cftime,
-                decode_timedelta=decode_timedelta,
-                use_zarr_fill_value_as_mask=use_zarr_fill_value_as_mask,
-            )
-        )
+        groups = self.open_groups_as_dict(filename_or_obj, group=group, consolidated=consolidated, zarr_format=zarr_format, **options)
+        return DataTree.from_dict(groups)
 
 
 def _open(source: Any, path: str | None, consolidated: bool | None, zarr_format: int | None) -> Group:
