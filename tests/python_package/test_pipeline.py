@@ -1,4 +1,4 @@
-"""The core's ArrayPipeline: lists of chunks with NumPy selections, as zarr-python's indexers make them, against NumPy."""
+"""The core's ArrayPipeline: lists of chunks with NumPy selections, as zarr-python's indexers make them."""
 
 from __future__ import annotations
 
@@ -400,7 +400,7 @@ def random_selections(rng, shape):
             a, b = sorted(rng.randrange(n + 1) for _ in range(2))
             return slice(a, b, rng.randrange(1, 4))
         if way == 2:
-            # each once: zarr-python does not sort stably, so that it is open which of two values for a position stays
+            # each once: zarr-python does not sort stably; which of two values for a position stays is open
             return np.array(rng.sample(range(n), rng.randrange(1, n + 1)))
         return np.array([rng.random() < 0.5 for _ in range(n)])
 

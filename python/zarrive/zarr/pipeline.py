@@ -173,7 +173,8 @@ class CodecPipeline(zarr.abc.codec.CodecPipeline):
         same = target.dtype == chain.dtype
         array = target if same else _typed_copy(out, chain.dtype)
         items = [
-            (key, chunk[1].shape, chunk[2], chunk[3]) for key, chunk in zip(batch.keys, group, strict=True)
+            (key, chunk[1].shape, chunk[2], chunk[3], chunk[4])
+            for key, chunk in zip(batch.keys, group, strict=True)
         ]
         small = len(group) * chain.unit + array.nbytes <= _SMALL
         options = native_config.read_options(coalesce_gap=0 if batch.coalesces else None)
