@@ -70,7 +70,7 @@ nb::object numpy_array(NDArray&& elements, nb::handle dtype) {
 void read_into(const ArrayHandle& a, nb::handle items, const std::string& kind, nb::handle fields,
                nb::handle out, const DataType& type, const ReadOptions& given) {
   const Selection selection = selection_of(items, kind, fields);
-  const Interface interface = interface_of(out);
+  const Interface interface = interface_of(out, given.stream == nullptr);
   if (interface.read_only) throw nb::value_error("the memory to read into is read-only");
   const ArrayView view = view_of(interface, type);
   run(view.nbytes(), [&](std::stop_token stop) {
@@ -86,10 +86,10 @@ struct Source {
   ArrayView view = {};
 };
 
-Source source_of(nb::handle value, const DataType& type) {
+Source source_of(nb::handle value, const DataType& type, bool wait) {
   Source source;
   if (!type.is_variable()) {
-    source.view = view_of(interface_of(value), type);
+    source.view = view_of(interface_of(value, wait), type);
     return source;
   }
   const Shape shape = to_shape(value[0]);
@@ -109,7 +109,7 @@ Source source_of(nb::handle value, const DataType& type) {
 void write(ArrayHandle& a, nb::handle items, const std::string& kind, nb::handle fields, nb::handle value,
            const DataType& type, const WriteOptions& given) {
   const Selection selection = selection_of(items, kind, fields);
-  const Source source = source_of(value, type);
+  const Source source = source_of(value, type, given.stream == nullptr);
   run(source.view.nbytes(), [&](std::stop_token stop) {
     WriteOptions options = given;
     options.stop = stop;
@@ -349,7 +349,7 @@ void bind_arrays(nb::module_& m) {
           "append",
           [](ArrayHandle& a, nb::object value, const DataType& type, std::ptrdiff_t axis,
              const WriteOptions& given) {
-            const Source source = source_of(value, type);
+            const Source source = source_of(value, type, given.stream == nullptr);
             Shape shape;
             run(source.view.nbytes(), [&](std::stop_token stop) {
               WriteOptions options = given;

@@ -91,7 +91,23 @@ Prototype prototype_of(nb::handle name) {
   return {.space = MemorySpace::parse(nb::cast<std::string>(name)), .allocator = {}};
 }
 
-Interface interface_of(nb::handle array) {
+namespace {
+
+// Other libraries hand out arrays that their streams have yet to write, or to read. Version 3 of the interface names the stream (1 is the
+// legacy default one), or says None when there is nothing to wait for; before it the default one was assumed.
+void wait_for_producer(const nb::dict& interface, int device) {
+  std::uintptr_t stream = 1;
+  if (interface.contains("stream")) {
+    if (interface["stream"].is_none()) return;
+    stream = nb::cast<std::uintptr_t>(interface["stream"]);
+  }
+  nb::gil_scoped_release release;
+  gpu::synchronize(device, stream == 1 ? nullptr : reinterpret_cast<void*>(stream));
+}
+
+}  // namespace
+
+Interface interface_of(nb::handle array, bool wait) {
   Interface result;
   nb::object interface;
   if (nb::hasattr(array, "__cuda_array_interface__")) {
@@ -100,6 +116,7 @@ Interface interface_of(nb::handle array) {
     if (nb::hasattr(array, "__dlpack_device__"))
       device = nb::cast<int>(array.attr("__dlpack_device__")().attr("__getitem__")(1));
     result.space = {MemoryKind::cuda, device};
+    if (wait) wait_for_producer(nb::cast<nb::dict>(interface), device);
   } else if (nb::hasattr(array, "__array_interface__")) {
     interface = array.attr("__array_interface__");
   } else {
@@ -124,23 +141,6 @@ ArrayView view_of(const Interface& interface, const DataType& type) {
   return ArrayView(interface.data, type, interface.shape, interface.space);
 }
 
-namespace {
-
-// Other libraries hand out arrays that their streams have yet to write. Version 3 of the interface names the stream (1 is the legacy
-// default one), or says None when there is nothing to wait for; before it the default one was assumed.
-void wait_for_producer(nb::handle array, int device) {
-  std::uintptr_t stream = 1;
-  const nb::dict interface = nb::cast<nb::dict>(array.attr("__cuda_array_interface__"));
-  if (interface.contains("stream")) {
-    if (interface["stream"].is_none()) return;
-    stream = nb::cast<std::uintptr_t>(interface["stream"]);
-  }
-  nb::gil_scoped_release release;
-  gpu::synchronize(device, stream == 1 ? nullptr : reinterpret_cast<void*>(stream));
-}
-
-}  // namespace
-
 Buffer buffer_of(nb::handle object) {
   Buffer buffer;
   if (nb::try_cast<Buffer>(object, buffer)) return buffer;
@@ -149,7 +149,6 @@ Buffer buffer_of(nb::handle object) {
     const std::string type = nb::cast<std::string>(object.attr("__cuda_array_interface__")["typestr"]);
     const std::uint64_t item = std::stoull(type.substr(2));
     if (interface.strides) throw nb::value_error("a value in device memory has to be contiguous");
-    wait_for_producer(object, interface.space.device);
     return Buffer::share(keep_alive(object), interface.data,
                          static_cast<std::size_t>(byte_count(interface.shape, item)), interface.space);
   }

@@ -13,8 +13,9 @@ struct Interface {
   bool read_only = false;
   MemorySpace space = {};
 };
-// Of NumPy arrays and of arrays in device memory; TypeError for anything else.
-Interface interface_of(nb::handle array);
+// Of NumPy arrays and of arrays in device memory; TypeError for anything else. Waits for the stream that a device array names, unless `wait` is
+// false: what is done with the memory is then put into a stream that the caller has given.
+Interface interface_of(nb::handle array, bool wait = true);
 // As elements of `type`; the caller has seen to it that they are.
 ArrayView view_of(const Interface& interface, const DataType& type);
 
