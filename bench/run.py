@@ -18,6 +18,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+import free_memory  # noqa: E402
 import tables  # noqa: E402
 import workload as w  # noqa: E402
 
@@ -299,6 +300,7 @@ def parse():
     parser.add_argument("--warm", action="store_true", help="no cold rows")
     parser.add_argument("--cold", action="store_true", help="only cold rows")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)), help="for each contestant")
+    parser.add_argument("--leave", type=float, metavar="GB", help="hold the machine's free memory but for this much (free_memory.py says why); 4 is enough for all tasks")
     parser.add_argument("--peers", default="all", help=f"of {','.join(PEERS)}; all, or none")
     parser.add_argument("--no-limit", dest="limit", action="store_false", help="without the bare loops")
     parser.add_argument("--programs", type=Path, default=ROOT / "build/bin")
@@ -344,6 +346,7 @@ def main():
         subprocess.run([str(a.python), str(HERE / "peers/make_small.py"), str(a.data / a.size / "S.zarr")], check=True)
 
     bench = Bench(a)
+    held = free_memory.hold_all_but(int(a.leave * 1e9)) if a.leave else []  # noqa: F841, until the end
     result = {
         "made": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d"),
         "revision": revision(),

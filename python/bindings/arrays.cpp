@@ -8,31 +8,11 @@
 namespace zarrive::python {
 namespace {
 
-CodecSpec codec_of(const Json& json, bool v2) {
-  if (json.is_string()) return CodecSpec{.name = json.as_string()};
-  CodecSpec spec;
-  const char* key = v2 ? "id" : "name";
-  const Json* name = json.find(key);
-  if (!name || !name->is_string())
-    throw Error(ErrorCode::invalid_argument, std::string("a codec is a name or a dict with '") + key + "'" +
-                                                 (v2 ? "" : " and 'configuration'") + "; found " +
-                                                 json.dump());
-  spec.name = name->as_string();
-  if (v2) {
-    spec.configuration = json.as_object();
-    spec.configuration.erase("id");
-  } else if (const Json* configuration = json.find("configuration");
-             configuration && !configuration->is_null()) {
-    spec.configuration = configuration->as_object();
-  }
-  return spec;
-}
-
 CodecList codecs_of(nb::handle codecs, bool v2) {
   if (codecs.is_none()) return {};
   std::vector<CodecSpec> list;
   const Json json = from_python(codecs);
-  for (const Json& codec : json.as_array()) list.push_back(codec_of(codec, v2));
+  for (const Json& codec : json.as_array()) list.push_back(codec_spec_of(codec, v2));
   return CodecList(std::move(list));
 }
 
@@ -167,7 +147,7 @@ CreateOptions create_options(const nb::dict& given) {
   }
   if (has("codecs")) options.codecs = codecs_of(given["codecs"], false);
   if (has("filters")) options.filters = codecs_of(given["filters"], true);
-  if (has("compressor")) options.compressor = codec_of(from_python(given["compressor"]), true);
+  if (has("compressor")) options.compressor = codec_spec_of(from_python(given["compressor"]), true);
   if (has("order")) options.order = nb::cast<std::string>(given["order"]).at(0);
   if (given.contains("fill_value_json")) options.fill_value = from_python(given["fill_value_json"]);
   if (has("chunk_key_encoding"))

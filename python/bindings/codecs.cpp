@@ -16,26 +16,13 @@ class Held {
   std::shared_ptr<const void> owner_;
 };
 
-[[noreturn]] void rethrow(nb::python_error& error, const std::string& codec, ErrorCode code) {
-  if (error.matches(PyExc_MemoryError)) code = ErrorCode::resource_limit;
-  std::string text = nb::cast<std::string>(nb::str(error.type().attr("__name__")));
-  const std::string said = nb::cast<std::string>(nb::str(error.value()));
-  if (!said.empty()) text += ": " + said;
-  throw Error(code, "codec " + codec + " raised " + text);
-}
-
+// A codec's own code; `code` is for what it raises, but for a lack of memory.
 template <class Body>
 auto with_python(const std::string& codec, ErrorCode code, const Body& body) {
-  if (!interpreter_alive()) throw Error(ErrorCode::unavailable, "the Python interpreter is shutting down");
-  nb::gil_scoped_acquire acquire;
-  try {
-    return body();
-  } catch (nb::python_error& error) {
-    rethrow(error, codec, code);
-  } catch (nb::cast_error&) {
-    throw Error(ErrorCode::invalid_argument,
-                "codec " + codec + " returned something of another type than it should");
-  }
+  const auto code_of = [code](const nb::python_error& error) {
+    return error.matches(PyExc_MemoryError) ? ErrorCode::resource_limit : code;
+  };
+  return call_python("codec " + codec, code_of, body);
 }
 
 nb::object numpy_dtype(const DataType& type) {
@@ -170,31 +157,6 @@ void register_codec(const std::string& name, nb::object make, const std::string&
   }
 }
 
-nb::dict device_info() {
-  gpu::SystemInfo info;
-  {
-    nb::gil_scoped_release release;
-    info = gpu::system_info();
-  }
-  auto library = [](const gpu::LibraryInfo& l) {
-    nb::dict d;
-    d["path"] = l.path;
-    d["version"] = l.version;
-    d["reason"] = l.reason;
-    return d;
-  };
-  nb::dict result;
-  result["driver"] = library(info.driver);
-  result["kernels"] = library(info.kernels);
-  result["cufile"] = library(info.cufile);
-  result["nvcomp"] = library(info.nvcomp);
-  nb::list devices;
-  for (const gpu::DeviceInfo& device : info.devices)
-    devices.append(nb::make_tuple(device.ordinal, device.name, device.memory_bytes));
-  result["devices"] = devices;
-  return result;
-}
-
 }  // namespace
 
 void bind_codecs(nb::module_& m) {
@@ -216,9 +178,6 @@ void bind_codecs(nb::module_& m) {
         return names;
       },
       nb::arg("zarr_format") = 3);
-  m.def("gpu_info", &device_info,
-        "What was found: driver, kernels, cufile, nvcomp (path, version, or the reason why not), devices.");
-  m.def("compute_threads", [] { return Executor::global().compute_threads(); });
 }
 
 }  // namespace zarrive::python

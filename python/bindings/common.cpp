@@ -28,6 +28,13 @@ bool interpreter_alive() noexcept {
 #endif
 }
 
+std::string exception_text(const nb::python_error& error) {
+  std::string text = nb::cast<std::string>(nb::str(error.type().attr("__name__")));
+  const std::string said = nb::cast<std::string>(nb::str(error.value()));
+  if (!said.empty()) text += ": " + said;
+  return text;
+}
+
 void run(std::uint64_t bytes, const std::function<void(std::stop_token)>& body) {
   if (bytes < kWorthInterrupting || !on_main_thread()) {
     nb::gil_scoped_release release;

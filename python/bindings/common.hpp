@@ -69,6 +69,23 @@ auto without_gil(const Body& body) {
 // True while the interpreter can run Python code; worker threads ask before they take the GIL.
 bool interpreter_alive() noexcept;
 
+// "ValueError: what it says", of an exception that is being handled. With the GIL.
+std::string exception_text(const nb::python_error& error);
+
+// Calls Python code, `body`, from any thread. What it raises becomes Error(code_of(exception), "<doing> raised <exception_text>").
+template <class CodeOf, class Body>
+auto call_python(const std::string& doing, const CodeOf& code_of, const Body& body) {
+  if (!interpreter_alive()) throw Error(ErrorCode::unavailable, "the Python interpreter is shutting down");
+  nb::gil_scoped_acquire acquire;
+  try {
+    return body();
+  } catch (nb::python_error& error) {
+    throw Error(code_of(error), doing + " raised " + exception_text(error));
+  } catch (nb::cast_error&) {
+    throw Error(ErrorCode::invalid_argument, doing + " returned something of another type than it should");
+  }
+}
+
 // The parts of the module, each in its own file.
 void bind_errors(nb::module_& m);
 void bind_memory(nb::module_& m);
@@ -80,5 +97,6 @@ void bind_arrays(nb::module_& m);
 void bind_groups(nb::module_& m);
 void bind_pipeline(nb::module_& m);
 void bind_codecs(nb::module_& m);
+void bind_devices(nb::module_& m);
 
 }  // namespace zarrive::python

@@ -1,6 +1,7 @@
 #include "contexts.hpp"
 
 #include "memory.hpp"
+#include "metadata.hpp"
 
 namespace zarrive::python {
 namespace {
@@ -16,19 +17,7 @@ std::shared_ptr<const ArrayMetadata> array_of(nb::handle shape, nb::handle dtype
                                            : FillValue::from_v3(from_python(fill_value), array->data_type);
   if (!codecs.is_none()) {
     const Json list = from_python(codecs);
-    for (const Json& codec : list.as_array()) {
-      CodecSpec spec;
-      if (codec.is_string()) {
-        spec.name = codec.as_string();
-      } else {
-        const Json* name = codec.find("name");
-        if (!name) throw nb::value_error("a codec is a name, or a dict with 'name' and 'configuration'");
-        spec.name = name->as_string();
-        if (const Json* configuration = codec.find("configuration"))
-          spec.configuration = configuration->as_object();
-      }
-      array->codecs.push_back(std::move(spec));
-    }
+    for (const Json& codec : list.as_array()) array->codecs.push_back(codec_spec_of(codec, false));
   }
   return array;
 }

@@ -205,6 +205,14 @@ void bind_memory(nb::module_& m) {
                       "Elements that a read allocated, dense in C order. Host elements have the buffer "
                       "protocol (bytes), device "
                       "elements __cuda_array_interface__ and DLPack.")
+      .def(
+          "__init__",
+          [](NDArray* self, nb::object shape, const DataType& type, const std::string& space) {
+            new (self) NDArray(
+                NDArray::allocate(type, to_shape(shape), {.space = MemorySpace::parse(space), .allocator = {}}));
+          },
+          nb::arg("shape"), nb::arg("data_type"), nb::arg("space") = "host",
+          "New memory, contents undefined.")
       .def_prop_ro("shape", [](const NDArray& a) { return to_tuple(a.shape()); })
       .def_prop_ro("data_type", [](const NDArray& a) { return a.type(); })
       .def_prop_ro("nbytes", [](const NDArray& a) { return a.view().nbytes(); })

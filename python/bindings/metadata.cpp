@@ -16,6 +16,26 @@ nb::object documents_of(const std::vector<std::pair<std::string, Json>>& documen
   return result;
 }
 
+CodecSpec codec_spec_of(const Json& json, bool v2) {
+  if (json.is_string()) return CodecSpec{.name = json.as_string()};
+  CodecSpec spec;
+  const char* key = v2 ? "id" : "name";
+  const Json* name = json.find(key);
+  if (!name || !name->is_string())
+    throw Error(ErrorCode::invalid_argument, std::string("a codec is a name or a dict with '") + key + "'" +
+                                                 (v2 ? "" : " and 'configuration'") + "; found " +
+                                                 json.dump());
+  spec.name = name->as_string();
+  if (v2) {
+    spec.configuration = json.as_object();
+    spec.configuration.erase("id");
+  } else if (const Json* configuration = json.find("configuration");
+             configuration && !configuration->is_null()) {
+    spec.configuration = configuration->as_object();
+  }
+  return spec;
+}
+
 std::string_view type_name(TypeId id) {
   switch (id) {
     case TypeId::boolean: return "bool";

@@ -19,6 +19,7 @@ NB_MODULE(_core, m) {
   bind_groups(m);
   bind_pipeline(m);
   bind_codecs(m);
+  bind_devices(m);
 }
 
 }  // namespace zarrive::python

@@ -6,18 +6,14 @@
 namespace zarrive::python {
 namespace {
 
-// What went wrong in Python code, as an error of the core. KeyError and FileNotFoundError are for keys that are missing; here, where that is
-// not asked, they are failures like others.
-[[noreturn]] void rethrow(nb::python_error& error, const std::string& doing) {
-  ErrorCode code = ErrorCode::unavailable;
-  if (error.matches(PyExc_PermissionError)) code = ErrorCode::permission;
-  else if (error.matches(PyExc_NotImplementedError)) code = ErrorCode::unsupported;
-  else if (error.matches(PyExc_MemoryError)) code = ErrorCode::resource_limit;
-  else if (error.matches(PyExc_KeyboardInterrupt)) code = ErrorCode::cancelled;
-  std::string text = nb::cast<std::string>(nb::str(error.type().attr("__name__")));
-  const std::string said = nb::cast<std::string>(nb::str(error.value()));
-  if (!said.empty()) text += ": " + said;
-  throw Error(code, doing + " raised " + text);
+// Of what Python code raised. KeyError and FileNotFoundError are for keys that are missing; here, where that is not asked, they are failures
+// like others.
+ErrorCode code_of(const nb::python_error& error) {
+  if (error.matches(PyExc_PermissionError)) return ErrorCode::permission;
+  if (error.matches(PyExc_NotImplementedError)) return ErrorCode::unsupported;
+  if (error.matches(PyExc_MemoryError)) return ErrorCode::resource_limit;
+  if (error.matches(PyExc_KeyboardInterrupt)) return ErrorCode::cancelled;
+  return ErrorCode::unavailable;
 }
 
 class PythonStore final : public Store {
@@ -240,16 +236,7 @@ class PythonStore final : public Store {
 
   template <class Body>
   void with(const char* method, const Body& body) {
-    if (!interpreter_alive()) throw Error(ErrorCode::unavailable, "the Python interpreter is shutting down");
-    nb::gil_scoped_acquire acquire;
-    try {
-      body(nb::handle(object_));
-    } catch (nb::python_error& error) {
-      rethrow(error, name_ + "." + method);
-    } catch (nb::cast_error&) {
-      throw Error(ErrorCode::invalid_argument,
-                  name_ + "." + method + " returned something of another type than it should");
-    }
+    call_python(name_ + "." + method, code_of, [&] { body(nb::handle(object_)); });
   }
 
   PyObject* object_;

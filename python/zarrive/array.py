@@ -12,7 +12,7 @@ import numpy as np
 from zarrive import _core
 from zarrive.config import config
 from zarrive.data_types import as_dtype, from_numpy, to_numpy
-from zarrive.destination import like, memory_of, on_device, stream_handle
+from zarrive.destination import DeviceView, device_dtype, in_device_memory, like, memory_of, on_device, stream_handle
 from zarrive.info import Info
 from zarrive.node import Node
 from zarrive.selection import Plan, numpy_plan, plain_items, split_fields
@@ -237,7 +237,7 @@ class Array(Node):
         array([0., 2., 4.], dtype=float32)
         """
         plan = self._plan(selection, kind)
-        place = memory_of(device, meta_array, prototype)
+        place = memory_of(device, meta_array, prototype) if out is None else "host"
         options = config.read_options(
             max_concurrency=max_concurrency,
             verify_checksums=verify_checksums,
@@ -250,9 +250,12 @@ class Array(Node):
             return like(self._read(plan, options), meta_array)
         if place == "pinned":
             return self._read(plan, options)
-        if plan.shape is not None:
-            raise NotImplementedError("a selection whose dimensions NumPy puts in another order can be read to host memory only; use kind='orthogonal' or 'coordinate'")
-        return on_device(self._core.read(plan.items, plan.kind, plan.fields, options), meta_array)
+        if plan.shape is None:
+            return on_device(self._core.read(plan.items, plan.kind, plan.fields, options), meta_array)
+        result_shape = plan.result_shape(self._core.result_shape(plan.items, plan.kind, plan.fields))
+        result = _core.NDArray(result_shape, self._core.result_type(plan.fields), place)
+        self._read_into(plan, result, options)
+        return on_device(result, meta_array)
 
     def _plan(self, selection: Any, kind: str | None) -> Plan:
         if isinstance(selection, str) and kind is None and self._dtype.names is None:
@@ -275,25 +278,42 @@ class Array(Node):
         return result if result.ndim else result[()]
 
     def _read_into(self, plan: Plan, out: Any, options: _core.ReadOptions) -> Any:
-        cuda = hasattr(out, "__cuda_array_interface__")
-        if not cuda and not isinstance(out, np.ndarray):
+        if in_device_memory(out):
+            self._read_into_device(plan, out, options)
+            return out
+        if not isinstance(out, np.ndarray):
             into = np.from_dlpack(out)  # shares the memory
             self._read_into(plan, into, options)
             return out
-        if self._variable or plan.shape is not None or (not cuda and not out.dtype.isnative):
-            result = self._read(plan, config.read_options())
+        if self._variable or plan.shape is not None or not out.dtype.isnative:
+            result = self._read(plan, options)
             if np.shape(result) != out.shape:
                 raise ValueError(f"the selection has the shape {np.shape(result)}, out has {out.shape}")
             out[...] = result
             return out
-        dtype = self._result_dtype(plan.fields)
-        type_ = self._core.result_type(plan.fields)
-        if out.dtype != dtype and str(out.dtype) != dtype.name:
-            type_ = from_numpy(np.dtype(str(out.dtype)) if cuda else out.dtype)
-            options = _core.ReadOptions(options)
-            options.convert = True
+        type_, options = self._type_of(out.dtype, plan.fields, options)
         self._core.read_into(plan.items, plan.kind, plan.fields, out, type_, options)
         return out
+
+    def _read_into_device(self, plan: Plan, out: Any, options: _core.ReadOptions) -> None:
+        if plan.shape is not None:
+            core_shape = self._core.result_shape(plan.items, plan.kind, plan.fields)
+            wanted, found = plan.result_shape(core_shape), tuple(out.__cuda_array_interface__["shape"])
+            if wanted != found:
+                raise ValueError(f"the selection has the shape {wanted}, out has {found}")
+            out = DeviceView(out, lambda array: plan.of_value(array, core_shape, copy=False))
+        type_, options = self._type_of(device_dtype(out), plan.fields, options)
+        self._core.read_into(plan.items, plan.kind, plan.fields, out, type_, options)
+
+    def _type_of(self, dtype: np.dtype, fields: Any, options: Any) -> tuple[_core.DataType, Any]:
+        """The type of the caller's elements, and `options` with conversion allowed when that is not the array's."""
+        wanted = self._result_dtype(fields)
+        # Some libraries have no names for fields: elements of the right size are taken for structures.
+        if dtype == wanted or (dtype.kind == "V" and dtype.names is None and dtype.itemsize == wanted.itemsize):
+            return self._core.result_type(fields), options
+        options = type(options)(options)
+        options.convert = True
+        return from_numpy(dtype), options
 
     def _from_core(self, array: _core.NDArray, dtype: np.dtype) -> np.ndarray:
         """NumPy's view of what the core read; strings are copied."""
@@ -372,24 +392,23 @@ class Array(Node):
 
     def _write(self, plan: Plan, value: Any, options: _core.WriteOptions) -> None:
         core_shape = self._core.result_shape(plan.items, plan.kind, plan.fields)
-        if hasattr(value, "__cuda_array_interface__"):
-            self._core.write(plan.items, plan.kind, plan.fields, value, self._core.result_type(plan.fields), options)
-            return
-        if self._variable:
-            array = self._as_objects(value)
-        else:
-            array = as_dtype(value, self._result_dtype(plan.fields))
         wanted = plan.result_shape(core_shape)
-        if array.shape != wanted:
-            try:
-                array = np.broadcast_to(array, wanted)
-            except ValueError:
-                raise ValueError(f"a value of shape {array.shape} does not fit a selection of shape {wanted}") from None
-        array = plan.of_value(array, core_shape)
-        if self._variable:
-            source: Any = (core_shape, array.ravel().tolist())
-        else:
-            source = array
+
+        def fitted(array: np.ndarray, copy: bool | None = None) -> np.ndarray:
+            if array.shape != wanted:
+                try:
+                    array = np.broadcast_to(array, wanted)
+                except ValueError:
+                    raise ValueError(f"a value of shape {array.shape} does not fit a selection of shape {wanted}") from None
+            return plan.of_value(array, core_shape, copy)
+
+        if in_device_memory(value):
+            type_, options = self._type_of(device_dtype(value), plan.fields, options)
+            source: Any = DeviceView(value, lambda array: fitted(array, copy=False))
+            self._core.write(plan.items, plan.kind, plan.fields, source, type_, options)
+            return
+        array = fitted(self._as_objects(value) if self._variable else as_dtype(value, self._result_dtype(plan.fields)))
+        source = (core_shape, array.ravel().tolist()) if self._variable else array
         self._core.write(plan.items, plan.kind, plan.fields, source, self._core.result_type(plan.fields), options)
 
     def _as_objects(self, value: Any) -> np.ndarray:
@@ -424,12 +443,16 @@ class Array(Node):
 
     def append(self, data: Any, axis: int = 0) -> tuple[int, ...]:
         """Adds `data` behind the end along `axis`; its other lengths are those of the array. Gives the new shape."""
-        if self._variable:
+        options, type_ = config.write_options(), self._type
+        if in_device_memory(data):
+            type_, options = self._type_of(device_dtype(data), None, options)
+            source: Any = data
+        elif self._variable:
             array = self._as_objects(data)
-            source: Any = (array.shape, array.ravel().tolist())
+            source = (array.shape, array.ravel().tolist())
         else:
-            source = data if hasattr(data, "__cuda_array_interface__") else as_dtype(data, self._dtype)
-        shape = self._core.append(source, self._type, axis, config.write_options())
+            source = as_dtype(data, self._dtype)
+        shape = self._core.append(source, type_, axis, options)
         self._learn()
         return shape
 

@@ -1,12 +1,16 @@
-"""Where results go: the memory that a caller means, and results as arrays of the caller's kind."""
+"""Where results go and values come from: the memory that a caller means, results as arrays of the caller's kind, and views of arrays in
+device memory."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
 
 from zarrive import _core
+
 
 def memory_of(device: str | None, meta_array: Any, prototype: Any) -> str:
     """The memory space that a caller means: "host", "pinned" or "cuda:N"."""
@@ -47,15 +51,47 @@ def like(array: Any, meta_array: Any) -> Any:
 
 def on_device(array: _core.NDArray, meta_array: Any) -> Any:
     """A device result as CuPy's or PyTorch's array, or as it is when neither is asked for nor there."""
-    module = type(meta_array).__module__.split(".")[0] if meta_array is not None else "cupy"
-    if module == "torch":
+    library = type(meta_array).__module__.split(".")[0] if meta_array is not None else "cupy"
+    if library == "torch":
         import torch
 
         return torch.from_dlpack(array)
-    if meta_array is not None and module != "cupy":
-        return meta_array.__array_namespace__().from_dlpack(array) if hasattr(meta_array, "__array_namespace__") else array
+    if library != "cupy" and hasattr(meta_array, "__array_namespace__"):
+        return meta_array.__array_namespace__().from_dlpack(array)
     try:
         import cupy
     except ImportError:
         return array
     return cupy.asarray(array)
+
+
+def in_device_memory(array: Any) -> bool:
+    return hasattr(array, "__cuda_array_interface__")
+
+
+def device_dtype(array: Any) -> np.dtype:
+    """Of an array in device memory, whichever library's."""
+    return np.dtype(array.__cuda_array_interface__["typestr"])
+
+
+class DeviceView:
+    """An array in device memory with another shape and other strides: what `change` (NumPy's transposing, reshaping, broadcasting) makes of
+    it. `change` must not copy: it is given an array that has no memory."""
+
+    def __init__(self, array: Any, change: Callable[[np.ndarray], np.ndarray]) -> None:
+        interface = array.__cuda_array_interface__
+        element = np.empty((), f"V{device_dtype(array).itemsize}")
+        strides = interface.get("strides")
+        if strides is None:
+            strides, step = [], element.itemsize
+            for extent in reversed(interface["shape"]):
+                strides.insert(0, step)
+                step *= extent
+        whole = as_strided(element, interface["shape"], strides)
+        part = change(whole)
+        pointer, read_only = interface["data"]
+        offset = part.__array_interface__["data"][0] - whole.__array_interface__["data"][0]
+        self.__cuda_array_interface__ = {**interface, "data": (pointer + offset, read_only), "shape": part.shape, "strides": part.strides}
+        if hasattr(array, "__dlpack_device__"):
+            self.__dlpack_device__ = array.__dlpack_device__
+        self._array = array  # whose memory it is

@@ -39,12 +39,12 @@ class Plan(NamedTuple):
         shape, axes = self._with_subarray(core_shape)
         return tuple(shape[axis] for axis in axes)
 
-    def of_value(self, value: np.ndarray, core_shape: tuple[int, ...]) -> np.ndarray:
-        """A value of the result's shape, as the core's selection wants it."""
+    def of_value(self, value: np.ndarray, core_shape: tuple[int, ...], copy: bool | None = None) -> np.ndarray:
+        """A value of the result's shape, as the core's selection wants it. copy=False: ValueError when that takes a copy."""
         if self.shape is None:
             return value
         _, axes = self._with_subarray(core_shape)
-        return value.transpose(np.argsort(axes)).reshape(core_shape)
+        return value.transpose(np.argsort(axes)).reshape(core_shape, copy=copy)
 
     def _with_subarray(self, core_shape: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Shape and axes, with the further dimensions that a field which is a subarray has at its end."""

@@ -37,6 +37,19 @@ BloscHeader checked_header(std::span<const std::byte> encoded, std::optional<std
   return header;
 }
 
+// How blocks are split is set for the whole process, by anybody. Told to split always, c-blosc splits blocks of few elements too, which it takes
+// for whole ones when it decodes them: nobody can read such a value.
+void require_readable(const BloscHeader& header) {
+  if (header.stored || header.decoded_size == 0 || !header.split || header.width == 1 ||
+      header.stream_count(0) > 1)
+    return;
+  throw Error(ErrorCode::unsupported,
+              "Blosc split a block of " + std::to_string(header.block_size) + " bytes into streams of elements of " +
+                  std::to_string(header.width) +
+                  " bytes, which no reader expects: somebody in this process has called blosc_set_splitmode(" +
+                  "BLOSC_ALWAYS_SPLIT); set BLOSC_FORWARD_COMPAT_SPLIT, the default, again");
+}
+
 class Blosc final : public BytesToBytesCodec {
  public:
   struct Parameters {
@@ -75,6 +88,7 @@ class Blosc final : public BytesToBytesCodec {
       throw Error(ErrorCode::internal, "Blosc cannot compress " + std::to_string(decoded.size()) +
                                            " bytes with " + parameters_.compressor + " (result " +
                                            std::to_string(size) + ")");
+    require_readable(BloscHeader::parse(buffer.host_span(), static_cast<std::size_t>(size)));
     return bytes_to_bytes::trimmed(std::move(buffer), static_cast<std::size_t>(size));
   }
 

@@ -201,6 +201,38 @@ TEST(BloscDecode, BlocksInAnyOrder) {
   EXPECT_TRUE(decode_by_block(turned) == decoded);
 }
 
+// The split mode is the whole process's: whatever it is set to, nothing is written that cannot be read.
+TEST(BloscEncode, UnderEverySplitMode) {
+  int refused = 0;
+  for (const int mode : {BLOSC_ALWAYS_SPLIT, BLOSC_NEVER_SPLIT, BLOSC_AUTO_SPLIT, BLOSC_FORWARD_COMPAT_SPLIT})
+    for (const char* compressor : kCompressors)
+      for (const std::size_t width : {1, 2, 4, 16, 17})
+        for (const std::size_t size : {0, 17, 320, 2176, 40000}) {
+          const auto codec = testing::make_byte_codec(
+              ZarrFormat::v2, "blosc", std::string(R"({"cname": ")") + compressor + R"("})", width);
+          const Bytes decoded = input(size, width, 3);
+          std::string message;
+          Bytes encoded;
+          blosc_set_splitmode(mode);
+          const auto error = error_of([&] { encoded = testing::encode(*codec, decoded); }, &message);
+          blosc_set_splitmode(BLOSC_FORWARD_COMPAT_SPLIT);
+          SCOPED_TRACE(std::string(compressor) + " mode " + std::to_string(mode) + " width " +
+                       std::to_string(width) + " bytes " + std::to_string(size));
+          if (error) {
+            EXPECT_EQ(mode, BLOSC_ALWAYS_SPLIT);
+            EXPECT_EQ(error, ErrorCode::unsupported);
+            EXPECT_THAT(message, ::testing::HasSubstr("blosc_set_splitmode"));
+            ++refused;
+            continue;
+          }
+          EXPECT_TRUE(decode_dense(encoded) == decoded);
+          Bytes theirs(size);
+          ASSERT_EQ(blosc_decompress_ctx(encoded.data(), theirs.data(), size, 1), static_cast<int>(size));
+          EXPECT_TRUE(theirs == decoded);
+        }
+  EXPECT_GT(refused, 0);
+}
+
 TEST(BloscFrame, SaysWhereStreamsLie) {
   const Bytes decoded = input(150000, 4, 1);
   const Bytes encoded = compress({"lz4", 5, BLOSC_SHUFFLE, 4, 16384}, decoded);

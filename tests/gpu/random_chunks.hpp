@@ -46,6 +46,7 @@ inline BloscCase any_blosc(Random& random, std::size_t greatest) {
   c.encoded.resize(c.data.size() + BLOSC_MAX_OVERHEAD + 4096);
   const int written = blosc_compress_ctx(c.level, c.shuffle, c.width, c.data.size(), c.data.data(),
                                          c.encoded.data(), c.encoded.size(), c.compressor, c.block_size, 1);
+  blosc_set_splitmode(BLOSC_FORWARD_COMPAT_SPLIT);  // the default: the mode is the whole process's
   c.encoded.resize(static_cast<std::size_t>(std::max(written, 0)));
   return c;
 }

@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-from pathlib import Path
-
+import fake_driver
 import pytest
-
-FAKES = Path(os.environ.get("ZARRIVE_BUILD", "build")).absolute() / "tests" / "fakes"
 
 SCRIPT = """
 import json
@@ -93,20 +87,8 @@ print("done")
 """
 
 
-@pytest.mark.skipif(
-    not (FAKES / "libcuda.so.1").exists(), reason="the fake driver is built with the C++ tests"
-)
 @pytest.mark.parametrize("kernels", [True, False])
 def test_device_memory(kernels):
-    environment = dict(
-        os.environ,
-        ZARRIVE_LIBCUDA=str(FAKES / "libcuda.so.1"),
-        ZARRIVE_LIBCUFILE="none",
-        ZARRIVE_LIBNVCOMP="none",
-    )
-    environment["ZARRIVE_GPU_KERNELS"] = str(FAKES / "libcuda.so.1") if kernels else "/nowhere"
-    result = subprocess.run(
-        [sys.executable, "-c", SCRIPT], env=environment, capture_output=True, text=True, timeout=120
-    )
-    assert result.returncode == 0, result.stderr
-    assert result.stdout == "done\n"
+    changes = {} if kernels else {"ZARRIVE_GPU_KERNELS": "/nowhere"}
+    environment = fake_driver.environment(ZARRIVE_LIBCUFILE="none", ZARRIVE_LIBNVCOMP="none", **changes)
+    assert fake_driver.run(SCRIPT, environment) == "done\n"

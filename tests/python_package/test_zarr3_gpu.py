@@ -5,21 +5,14 @@ touch. Each test runs in a process of its own: zarr-python looks for CuPy once."
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
+import fake_driver
 import pytest
 
 pytest.importorskip("zarr", minversion="3.1")
 
-from zarrive import _core  # noqa: E402
-
-HERE = Path(__file__).parent
-
 PREPARE = """
-import sys
-sys.path.insert(0, {here!r})
 if {stand_in}:
     import cupy_stand_in
     cupy_stand_in.install()
@@ -50,19 +43,10 @@ def run(program: str) -> None:
         stand_in = cupy.cuda.runtime.getDeviceCount() == 0
     except Exception:  # no CuPy, or no GPU
         stand_in = True
-    if stand_in and "ZARRIVE_LIBCUDA" not in environment:
-        build = os.environ.get("ZARRIVE_BUILD", Path(_core.__file__).parents[2])
-        fakes = Path(build) / "tests" / "fakes"
-        if not (fakes / "libcuda.so.1").exists():
-            pytest.skip("neither a GPU with CuPy nor the tests' CUDA driver (built with the C++ tests)")
-        environment["ZARRIVE_LIBCUDA"] = environment["ZARRIVE_GPU_KERNELS"] = str(fakes / "libcuda.so.1")
-        environment["ZARRIVE_LIBCUFILE"] = str(fakes / "libcufile.so.0")
-        environment["ZARRIVE_LIBNVCOMP"] = str(fakes / "libnvcomp.so.5")
-    text = PREPARE.format(here=str(HERE), stand_in=stand_in) + program
-    done = subprocess.run(
-        [sys.executable, "-c", text], env=environment, capture_output=True, text=True, timeout=300
+    ready = not stand_in or "ZARRIVE_LIBCUDA" in os.environ
+    fake_driver.run(
+        PREPARE.format(stand_in=stand_in) + program, dict(os.environ) if ready else fake_driver.environment()
     )
-    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize(
