@@ -46,9 +46,12 @@ nb::dict device_info() {
 void bind_devices(nb::module_& m) {
   m.def("compute_threads", [] { return Executor::global().compute_threads(); });
   m.def("gpu_info", &device_info,
-        "What was found. A dict with driver, kernels, cufile and nvcomp, each with path, version, and the reason why it "
-        "is not used (empty: it is);\nand devices, a list of dicts: ordinal (N of cuda:N), name, compute_capability, "
-        "multiprocessors, memory_bytes, and engine, the decompression\nengine: formats, longest (bytes), reason.");
+        "What was found. A dict with driver, kernels, cufile and nvcomp, each with path, version, and the "
+        "reason why it "
+        "is not used (empty: it is);\nand devices, a list of dicts: ordinal (N of cuda:N), name, "
+        "compute_capability, "
+        "multiprocessors, memory_bytes, and engine, the decompression\nengine: formats, longest (bytes), "
+        "reason.");
 }
 
 }  // namespace zarrive::python

@@ -208,8 +208,8 @@ void bind_memory(nb::module_& m) {
       .def(
           "__init__",
           [](NDArray* self, nb::object shape, const DataType& type, const std::string& space) {
-            new (self) NDArray(
-                NDArray::allocate(type, to_shape(shape), {.space = MemorySpace::parse(space), .allocator = {}}));
+            new (self) NDArray(NDArray::allocate(type, to_shape(shape),
+                                                 {.space = MemorySpace::parse(space), .allocator = {}}));
           },
           nb::arg("shape"), nb::arg("data_type"), nb::arg("space") = "host",
           "New memory, contents undefined.")

@@ -43,11 +43,12 @@ void require_readable(const BloscHeader& header) {
   if (header.stored || header.decoded_size == 0 || !header.split || header.width == 1 ||
       header.stream_count(0) > 1)
     return;
-  throw Error(ErrorCode::unsupported,
-              "Blosc split a block of " + std::to_string(header.block_size) + " bytes into streams of elements of " +
-                  std::to_string(header.width) +
-                  " bytes, which no reader expects: somebody in this process has called blosc_set_splitmode(" +
-                  "BLOSC_ALWAYS_SPLIT); set BLOSC_FORWARD_COMPAT_SPLIT, the default, again");
+  throw Error(
+      ErrorCode::unsupported,
+      "Blosc split a block of " + std::to_string(header.block_size) + " bytes into streams of elements of " +
+          std::to_string(header.width) +
+          " bytes, which no reader expects: somebody in this process has called blosc_set_splitmode(" +
+          "BLOSC_ALWAYS_SPLIT); set BLOSC_FORWARD_COMPAT_SPLIT, the default, again");
 }
 
 class Blosc final : public BytesToBytesCodec {
