@@ -11,6 +11,7 @@ import datetime
 import json
 import os
 import platform
+import random
 import shutil
 import statistics
 import subprocess
@@ -164,6 +165,8 @@ class Bench:
         """One run; its line with the sum checked."""
         if row.cold:
             evict(self.a.data / self.a.size / f"{row.array}.zarr")
+        if self.a.leave and result_bytes(row, self.a.size) >= 256e6:
+            free_memory.compact()
         command = self.command(contestant) + row.options(self.a)
         if row.task == "roundtrip":
             shutil.rmtree(self.copy, ignore_errors=True)
@@ -191,9 +194,9 @@ class Bench:
         # What is measured warm is read once before it counts.
         warm_up = [] if row.cold or row.array == "-" else [None]
         for pair in warm_up + list(range(self.a.pairs)):
-            # Each pair starts with another: who runs after whom matters, for memory that was just freed is cheaper to touch.
-            first = (pair or 0) % len(contestants)
-            for contestant in contestants[first:] + contestants[:first] if pair is not None else contestants[:1]:
+            # Each pair has an order of its own: memory that the one before has just freed is cheaper to touch.
+            order = contestants[:1] if pair is None else random.Random(f"{row.key} {pair}").sample(contestants, len(contestants))
+            for contestant in order:
                 if contestant in broken:
                     continue
                 try:

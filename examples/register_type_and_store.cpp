@@ -42,18 +42,9 @@ class MapStore final : public zarrive::Store {
  protected:
   zarrive::GetResult do_get_one(const zarrive::GetRequest& request) override {
     const std::lock_guard lock(mutex_);
-    zarrive::GetResult result;
     const auto found = values_.find(request.key);
-    if (found == values_.end()) return result;  // missing
-    result.status = zarrive::GetStatus::found;
-    result.total_size = found->second.size();
-    if (request.ranges.empty()) result.values.push_back(found->second);
-    for (const zarrive::ByteRange& range : request.ranges) {
-      const auto resolved = range.resolve(found->second.size());
-      result.values.push_back(found->second.slice(static_cast<std::size_t>(resolved.offset),
-                                                  static_cast<std::size_t>(resolved.length)));
-    }
-    return result;
+    if (found == values_.end()) return {};  // missing
+    return result_of(request, found->second);
   }
 
   void do_set_one(const std::string& key, const zarrive::Buffer& value, const zarrive::Context*,

@@ -174,6 +174,12 @@ class ZARRIVE_API Store : public std::enable_shared_from_this<Store> {
   virtual DirectoryListing do_list_dir(const std::string& prefix);       // default: from do_list
   virtual Durability default_durability() const { return Durability::none; }
 
+  // Help for do_get_one. Whether the whole value is wanted, as one:
+  static bool wants_whole(const GetRequest& request);
+  // What a request gets of a value that is there whole: its ranges cut out, shared and not copied; or all of it, in the place that the context
+  // asks for where the host can write there.
+  static GetResult result_of(const GetRequest& request, const Buffer& value, Generation generation = {});
+
   // Batches. The defaults run the single-key calls on the executor: compute threads and the caller, or I/O threads when capabilities().waits,
   // with completions handed to compute threads. Wrappers forward whole batches.
   virtual void do_get(std::span<const GetRequest> batch, const GetSink& sink, const GetOptions& options);

@@ -83,7 +83,7 @@ class PythonStore final : public Store {
     });
     if (by_range) return ranged;
     if (!value) return {};
-    return from_value(request, *value);
+    return result_of(request, *value);
   }
 
   // A store with getitems gets whole batches, each key with its context; what is there comes in one call.
@@ -128,7 +128,7 @@ class PythonStore final : public Store {
                 std::make_exception_ptr(error.with({.store = name_, .node = {}, .key = batch[i].key}));
           }
         } else if (values[i - first]) {
-          result = from_value(batch[i], *values[i - first]);
+          result = result_of(batch[i], *values[i - first]);
         }
         sink(i, std::move(result));
       }
@@ -174,10 +174,6 @@ class PythonStore final : public Store {
   }
 
  private:
-  static bool wants_whole(const GetRequest& request) {
-    return request.ranges.empty() ||
-           (request.ranges.size() == 1 && request.ranges[0].kind == ByteRange::Kind::whole);
-  }
   static nb::object context_of(const Context* context) {
     return context ? context_object(*context) : nb::object(nb::none());
   }
@@ -219,19 +215,6 @@ class PythonStore final : public Store {
       }
       result.values.push_back(buffer_of(bytes));
     }
-  }
-
-  static GetResult from_value(const GetRequest& request, const Buffer& value) {
-    GetResult result;
-    result.status = GetStatus::found;
-    result.total_size = value.size();
-    if (request.ranges.empty()) result.values.push_back(value);
-    for (const ByteRange& range : request.ranges) {
-      const ByteRange::Resolved at = range.resolve(value.size());
-      result.values.push_back(
-          value.slice(static_cast<std::size_t>(at.offset), static_cast<std::size_t>(at.length)));
-    }
-    return result;
   }
 
   template <class Body>

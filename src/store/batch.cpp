@@ -71,6 +71,10 @@ GetResult result_from_value(const GetRequest& request, const Buffer& value, Gene
   result.total_size = value.size();
   result.generation = std::move(generation);
   if (wants_whole(request)) {
+    if (!value.space().host_accessible()) {
+      result.values.push_back(value);
+      return result;
+    }
     if (const std::span<std::byte> to = placement(request, value.size()); !to.empty()) {
       detail::copy_large(to.data(), value.host_span().data(), to.size());
       result.values.push_back(Buffer::borrow(to, request.context->destination->space));

@@ -26,8 +26,8 @@ std::span<std::byte> placement(const GetRequest& request, std::uint64_t size);
 // Whether a value of `size` bytes may be written, row by row, to a context->destination that is not in one piece.
 bool takes_rows(const GetRequest& request, std::uint64_t size);
 
-// A found result of a value that is all in host memory: cuts the ranges out of `value` (shared, not copied) or, for a whole value, places it
-// or moves it to where the context's prototype asks, when the host can write there.
+// A found result of a value that is all in memory: cuts the ranges out of `value` (shared, not copied) or, for a whole value, places it or moves
+// it to where the context's prototype asks, when the host can read it and write there.
 GetResult result_from_value(const GetRequest& request, const Buffer& value, Generation generation);
 
 // Memory for `size` bytes as the context's prototype asks when the host can write there, pinned when they go on to a device, else from the pool.

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "gpu/transfer.hpp"
+#include "store/batch.hpp"
 #include "store/device_placement.hpp"
 #include "store/failure.hpp"
 #include "store/key.hpp"
@@ -163,6 +164,12 @@ void Store::do_erase_prefix(const std::string& prefix) {
   const auto documents = static_cast<std::size_t>(data - keys.begin());
   if (documents > 0) do_erase(all.first(documents));
   if (documents < keys.size()) do_erase(all.subspan(documents));
+}
+
+bool Store::wants_whole(const GetRequest& request) { return store::wants_whole(request); }
+
+GetResult Store::result_of(const GetRequest& request, const Buffer& value, Generation generation) {
+  return store::result_from_value(request, value, std::move(generation));
 }
 
 std::optional<std::uint64_t> Store::do_size(const std::string& key) {

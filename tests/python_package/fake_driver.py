@@ -9,7 +9,6 @@ import sys
 from pathlib import Path
 
 import pytest
-
 from zarrive import _core
 
 HERE = Path(__file__).parent

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import fake_driver
 import pytest
+
+import fake_driver
 
 SCRIPT = """
 import json

@@ -7,8 +7,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-import fake_driver
 import pytest
+
+import fake_driver
 
 pytest.importorskip("zarr", minversion="3.1")
 
@@ -36,7 +37,6 @@ def nothing_ran_in_python():
 
 
 def run(program: str) -> None:
-    environment = dict(os.environ)
     try:
         import cupy
 
