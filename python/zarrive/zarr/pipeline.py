@@ -34,12 +34,10 @@ __all__ = ["CodecPipeline"]
 
 T = TypeVar("T")
 
-# Decoded bytes up to which a batch of a native store is read, or written, on the event loop itself. A hop to a
-# thread and back costs .1 to 1 ms on two cores (boxes of 64x64x8 out of Blosc chunks of 4 MiB, one to eight of
-# them: 2.2 ms each with it, 1.6 without); so much takes the core 5 to 10 ms to decode, encoding is ten times
-# slower.
-_SMALL_READ = 32 << 20
-_SMALL_WRITE = 1 << 20
+# Decoded bytes up to which a batch of a native store is read or written on the event loop itself. A hop to a
+# thread and back costs .1 to .5 ms on two cores; one reader of a few chunks of 4 MiB would gain a quarter with a
+# bound of 32 MiB. But the loop is one thread for all readers, and on it they wait for each other.
+_SMALL = 1 << 20
 
 _PRESENT = {"status": "present"}
 _MISSING = {"status": "missing"}
@@ -179,7 +177,7 @@ class CodecPipeline(zarr.abc.codec.CodecPipeline):
             (key, chunk[1].shape, chunk[2], chunk[3], chunk[4])
             for key, chunk in zip(batch.keys, group, strict=True)
         ]
-        small = len(group) * chain.unit + array.nbytes <= _SMALL_READ
+        small = len(group) * chain.unit + array.nbytes <= _SMALL
         options = native_config.read_options(coalesce_gap=0 if batch.coalesces else None)
         arguments = (batch.store, items, array, drop_axes, options)
         stored = await self._run(chain, batch, small, native.read, *arguments)
@@ -227,7 +225,7 @@ class CodecPipeline(zarr.abc.codec.CodecPipeline):
         options = native_config.write_options(
             write_empty_chunks=spec.config.write_empty_chunks, shard_order=chain.shard_order
         )
-        small = len(group) * chain.unit <= _SMALL_WRITE
+        small = len(group) * chain.unit <= _SMALL
 
         def write() -> None:
             try:
