@@ -12,12 +12,16 @@ from numpy.lib.stride_tricks import as_strided
 from zarrive import _core
 
 
+def in_device_memory(array: Any) -> bool:
+    return hasattr(array, "__cuda_array_interface__")
+
+
 def memory_of(device: str | None, meta_array: Any, prototype: Any) -> str:
     """The memory space that a caller means: "host", "pinned" or "cuda:N"."""
     if device is not None:
         return "host" if device == "cpu" else device
     if meta_array is not None:
-        if hasattr(meta_array, "__cuda_array_interface__"):
+        if in_device_memory(meta_array):
             where = getattr(meta_array, "__dlpack_device__", lambda: (2, 0))()
             return f"cuda:{int(where[1])}"
         return "host"
@@ -63,10 +67,6 @@ def on_device(array: _core.NDArray, meta_array: Any) -> Any:
     except ImportError:
         return array
     return cupy.asarray(array)
-
-
-def in_device_memory(array: Any) -> bool:
-    return hasattr(array, "__cuda_array_interface__")
 
 
 def device_dtype(array: Any) -> np.dtype:

@@ -24,20 +24,24 @@ from pipeline_counters import counted  # noqa: E402
 pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.usefixtures("native_pipeline")]
 
 
-class Xor(BytesBytesCodec):
-    """Async only, as third-party codecs are."""
+class Plain:
+    """What a codec without a configuration says of itself, whose output has as many bytes as its input."""
 
     is_fixed_size = True
 
     def to_dict(self) -> dict[str, Any]:
-        return {"name": "xor", "configuration": {}}
+        return {"name": type(self).__name__.lower(), "configuration": {}}
 
     @classmethod
-    def from_dict(cls, data: Any) -> Xor:
+    def from_dict(cls, data: Any) -> Any:
         return cls()
 
     def compute_encoded_size(self, input_byte_length: int, chunk_spec: Any) -> int:
         return input_byte_length
+
+
+class Xor(Plain, BytesBytesCodec):
+    """Async only, as third-party codecs are."""
 
     async def _encode_single(self, data: Any, chunk_spec: Any) -> Any:
         await asyncio.sleep(0)
@@ -46,19 +50,7 @@ class Xor(BytesBytesCodec):
     _decode_single = _encode_single
 
 
-class Negate(ArrayArrayCodec):
-    is_fixed_size = True
-
-    def to_dict(self) -> dict[str, Any]:
-        return {"name": "negate", "configuration": {}}
-
-    @classmethod
-    def from_dict(cls, data: Any) -> Negate:
-        return cls()
-
-    def compute_encoded_size(self, input_byte_length: int, chunk_spec: Any) -> int:
-        return input_byte_length
-
+class Negate(Plain, ArrayArrayCodec):
     def _encode_sync(self, array: Any, chunk_spec: Any) -> Any:
         assert array.shape == chunk_spec.shape
         return chunk_spec.prototype.nd_buffer.from_numpy_array(-array.as_numpy_array())
@@ -71,19 +63,7 @@ class Negate(ArrayArrayCodec):
     _decode_single = _encode_single
 
 
-class Reversed(ArrayBytesCodec):
-    is_fixed_size = True
-
-    def to_dict(self) -> dict[str, Any]:
-        return {"name": "reversed", "configuration": {}}
-
-    @classmethod
-    def from_dict(cls, data: Any) -> Reversed:
-        return cls()
-
-    def compute_encoded_size(self, input_byte_length: int, chunk_spec: Any) -> int:
-        return input_byte_length
-
+class Reversed(Plain, ArrayBytesCodec):
     async def _encode_single(self, array: Any, chunk_spec: Any) -> Any:
         return chunk_spec.prototype.buffer.from_bytes(array.as_numpy_array().tobytes()[::-1])
 
