@@ -1,4 +1,5 @@
-// Where bytes go, in order, when their place in memory is not in one piece: the elements of a view of any strides, in C order.
+// Where bytes go, in order, when their place in memory is not in one piece: the elements of a view of any strides, in C order, or a window
+// that slides over them.
 #pragma once
 
 #include <cstddef>
@@ -19,6 +20,10 @@ class ZARRIVE_API ByteSink {
   // `destination`: of a fixed-size type, host memory. `finish`, when given, is called on parts of it (ranges of its first dimension)
   // soon after they were written: what remains to be done to the elements, while they are in the cache.
   explicit ByteSink(const ArrayView& destination, std::function<void(const ArrayView& part)> finish = {});
+  // Nothing keeps the bytes: they come to lie in `window`, one window after the other, and `take` gets each when it is full, the last one
+  // when the sink is closed. `size` bytes in all; when `wanted` of them have come the sink is done().
+  using Take = std::function<void(std::uint64_t offset, std::span<std::byte> bytes)>;
+  ByteSink(std::span<std::byte> window, std::uint64_t size, std::uint64_t wanted, Take take);
   ~ByteSink();
   ByteSink(const ByteSink&) = delete;
   ByteSink& operator=(const ByteSink&) = delete;
@@ -28,6 +33,9 @@ class ZARRIVE_API ByteSink {
 
   std::uint64_t size() const noexcept { return size_; }
   std::uint64_t remaining() const noexcept { return size_ - position_; }
+  // True when all that is wanted has come: a decoder may stop, or go on to the end.
+  bool done() const noexcept { return position_ >= wanted_; }
+  std::uint64_t wanted() const noexcept { return wanted_; }
   // What is left of the run at the position; empty at the end only.
   std::span<std::byte> run() const noexcept { return run_; }
   // True when writing past the cache pays: the destination is larger than the cache, and nobody reads it at once.
@@ -36,7 +44,7 @@ class ZARRIVE_API ByteSink {
   void advance(std::size_t count);
   // The next bytes. Error(corrupt_chunk) when they are more than there is room for.
   void write(std::span<const std::byte> bytes);
-  // Error(corrupt_chunk) unless everything has been written.
+  // Error(corrupt_chunk) unless all that is wanted has been written.
   void close();
 
  private:
@@ -48,6 +56,7 @@ class ZARRIVE_API ByteSink {
   void next_run();
   std::span<const std::byte> write_runs(std::span<const std::byte> bytes);
   void finish_rows();
+  void take_window();
 
   ArrayView destination_;
   std::function<void(const ArrayView&)> finish_;
@@ -57,6 +66,8 @@ class ZARRIVE_API ByteSink {
   std::span<std::byte> run_;
   std::uint64_t position_ = 0;
   std::uint64_t size_ = 0;
+  std::uint64_t wanted_ = 0;
+  Take take_ = {};                 // of windows
   std::size_t row_dimension_ = 0;  // the first of more than one element
   std::uint64_t row_size_ = 0;     // bytes of one index of it
   std::uint64_t rows_finished_ = 0;

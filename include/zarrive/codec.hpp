@@ -138,6 +138,8 @@ struct WantedBytes {
   ByteRange range = {};
   // Memory that a store may put exactly these bytes into; the buffer received then borrows it. Empty: none.
   std::span<std::byte> destination = {};
+  // Bytes that they decode to, when that is the work of receiving them: so it can be shared out evenly. 0: as many as they are.
+  std::uint64_t decoded_size = 0;
 };
 
 // Takes what it needs out of one encoded value, in rounds: it says which bytes it wants, gets them, and then wants more (data, after an
@@ -220,8 +222,8 @@ class ZARRIVE_API BytesToBytesCodec : public Codec {
                                                        std::optional<std::uint64_t> decoded_size,
                                                        const Context& context) const;
   // Decodes to a place that is not in one piece, without having all the decoded bytes in one piece before: for codecs that work in
-  // pieces. Exactly sink.size() bytes are to come, else Error(corrupt_chunk). False, before anything is written, when it cannot, or
-  // does not for these bytes; the caller then uses decode. Default: false.
+  // pieces. Exactly sink.size() bytes are to come, else Error(corrupt_chunk); what comes after sink.done() may be left out. False, before
+  // anything is written, when it cannot, or does not for these bytes; the caller then uses decode. Default: false.
   virtual bool decode_in_order(std::span<const std::byte> encoded, ByteSink& sink,
                                const Context& context) const;
   // For codecs whose decoded bytes are part of the encoded ones (checksums): checks them and gives that part, so that nothing is copied.

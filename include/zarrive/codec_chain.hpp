@@ -66,6 +66,7 @@ class ZARRIVE_API BoundChain {
   // The part and the output as the array-to-bytes codec sees them; false when array codecs do more than rename dimensions.
   bool seen_by_bytes_codec(PartialRequest& request) const;
   bool decode_shard_part(const Buffer& encoded, PartialRequest request, const Context& context) const;
+  bool decode_windows(const Buffer& encoded, PartialRequest request, const Context& context) const;
   void decode_array(std::span<const std::byte> encoded, const ArrayView& target,
                     const Context& context) const;
   void decode_rows(std::span<const std::byte> encoded, const ArrayView& target, const Context& context) const;

@@ -14,8 +14,10 @@ namespace {
 // A value that another process rewrites again and again is given up after this many begins.
 constexpr int kMostBegins = 8;
 // Ranges of one value go to the store as requests of about this many bytes, so that they are read and decoded by several workers, from the
-// cache. Opening a file again costs 5 us, reading and decoding so much 50 us and more. Stores that wait have other costs.
+// cache. Opening a file again costs 5 us, reading and decoding so much 50 us and more. A round of few requests is cut finer, by the bytes
+// that come out of them, so that all workers have something to do. Stores that wait have other costs.
 constexpr std::uint64_t kRequestBytes = 256 << 10;
+constexpr std::uint64_t kRequestsPerWorker = 4;
 constexpr std::uint64_t kWaitingRequestBytes = 4 << 20;
 
 constexpr std::uint64_t kWorthOwnRead = 16 << 10;
@@ -133,9 +135,10 @@ class Rounds {
   void read(const std::vector<Value*>& active) {
     std::vector<GetRequest> requests;
     std::vector<Part> parts;
+    const std::uint64_t most_work = work_of_a_request(active);
     for (Value* value : active) {
       if (value->decode) {
-        add_parts(*value, requests, parts);
+        add_parts(*value, most_work, requests, parts);
       } else {
         requests.push_back({.key = value->item->key, .context = value->item->context});
         parts.push_back({value, {}});
@@ -149,8 +152,28 @@ class Rounds {
         options_.get);
   }
 
+  // Bytes that come out of a range.
+  static std::uint64_t work_of(const WantedBytes& wanted) {
+    return std::max(wanted.range.length, wanted.decoded_size);
+  }
+
+  // How many bytes may come out of a request before the next one begins.
+  std::uint64_t work_of_a_request(const std::vector<Value*>& active) const {
+    if (waits_) return ~std::uint64_t{0};
+    std::uint64_t work = 0;
+    for (const Value* value : active)
+      if (value->decode)
+        for (const WantedBytes& wanted : value->wanted)
+          work +=
+              std::min<std::uint64_t>(work_of(wanted), std::uint64_t{1} << 40);  // hostile ones do not wrap
+    const std::uint64_t workers = options_.get.max_concurrency != 0 ? options_.get.max_concurrency
+                                                                    : Executor::global().compute_threads();
+    return std::max(kRequestBytes, work / (kRequestsPerWorker * workers));
+  }
+
   // Joins ranges that lie close together, and deals them out to requests.
-  void add_parts(Value& value, std::vector<GetRequest>& requests, std::vector<Part>& parts) const {
+  void add_parts(Value& value, std::uint64_t most_work, std::vector<GetRequest>& requests,
+                 std::vector<Part>& parts) const {
     std::vector<std::size_t> order(value.wanted.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
@@ -158,18 +181,22 @@ class Rounds {
     });
     GetRequest request;
     Part part;
-    std::uint64_t bytes = 0;
+    std::uint64_t bytes = 0, work = 0;
     const auto send = [&] {
       request.key = value.item->key;
       request.context = value.item->context;
       part.value = &value;
       requests.push_back(std::exchange(request, {}));
       parts.push_back(std::exchange(part, {}));
-      bytes = 0;
+      bytes = work = 0;
     };
     bool joinable = false;  // the last range of the request
     for (const std::size_t i : order) {
       const WantedBytes& wanted = value.wanted[i];
+      if (work >= most_work) {
+        send();
+        joinable = false;
+      }
       const auto end = wanted.range.kind == ByteRange::Kind::range
                            ? checked_add(wanted.range.offset, wanted.range.length)
                            : std::nullopt;
@@ -184,6 +211,7 @@ class Rounds {
       }
       joinable = end.has_value();
       bytes += wanted.range.length;
+      work += work_of(wanted);
     }
     if (!request.ranges.empty()) send();
   }

@@ -87,7 +87,8 @@ class BloscRanges final : public PartialDecode {
       stage_ = Stage::blocks;
       for (std::size_t i = 0; i < blocks_.size(); ++i)
         if (whole) decode_block(i, first, 0);
-        else next_.push_back({frame_.block_range(blocks_[i].block), {}});
+        else
+          next_.push_back({frame_.block_range(blocks_[i].block), {}, header.block_length(blocks_[i].block)});
     }
   }
 

@@ -1,9 +1,11 @@
 // Parts of chunks through a codec chain.
+#include <algorithm>
 #include <utility>
 
 #include "codec/device_read.hpp"
 #include "codec/device_steps.hpp"
 #include "codec/partial.hpp"
+#include "indexing/projection.hpp"
 #include "memory/scratch.hpp"
 #include "zarrive/codec_chain.hpp"
 
@@ -76,6 +78,12 @@ class ThroughPinnedBlock final : public PartialDecode {
   const NDArray block_;
   std::unique_ptr<PartialDecode> decode_;
 };
+
+// Of chunks of fewer bytes nothing is left out: zstd decodes blocks of 128 KiB.
+constexpr std::uint64_t kLeastWindowed = 256 << 10;
+// Up to so many bytes a chunk is decoded in one piece: it stays in a second-level cache, and zstd needs no window of its own.
+constexpr std::uint64_t kOneWindow = 1 << 20;
+constexpr std::uint64_t kWindow = 512 << 10;
 
 // When more than this share of a chunk is wanted, all of it is read: ranges cost more than the rest of the bytes.
 bool wants_most(const ChunkPart& part, const ArraySpec& chunk) { return part.size() > chunk.size() / 2; }
@@ -194,6 +202,57 @@ bool BoundChain::decode_shard_part(const Buffer& encoded, PartialRequest request
   return true;
 }
 
+// A part of a chunk whose bytes are decoded in order: no further than the part goes, and large ones through a window. False when that is
+// not possible, or would gain nothing.
+bool BoundChain::decode_windows(const Buffer& encoded, PartialRequest request, const Context& context) const {
+  const std::uint64_t total = encoded_array_.type.is_variable() ? 0 : encoded_array_.nbytes();
+  if (byte_codecs_.empty() || total < kLeastWindowed || !bytes_codec_->is_memory_layout(encoded_array_) ||
+      request.part.empty() || !seen_by_bytes_codec(request))
+    return false;
+  std::span<const std::byte> bytes = encoded.host_span();
+  for (std::size_t i = byte_codecs_.size(); i-- > 1;)
+    if (!decode_to_view(bytes, i, context)) return false;
+  // Windows hold whole rows: all of the chunk at one or more positions of the first dimension that has more than one.
+  const Shape& shape = encoded_array_.shape;
+  std::size_t d = 0;
+  while (d + 1 < shape.size() && shape[d] == 1) ++d;
+  const std::uint64_t row = total / shape[d];
+  const Box bounds = request.part.bounds();
+  const std::uint64_t wanted = (bounds.start[d] + bounds.extent[d]) * row;
+  Shape window_shape = shape;
+  if (total > kOneWindow) window_shape[d] = std::clamp<std::uint64_t>(kWindow / row, 1, shape[d]);
+  else if (wanted == total) return false;
+  const NDArray window = scratch_array(encoded_array_.type, window_shape);
+  const std::uint64_t window_bytes = window.view().nbytes();
+  // The part cut along the windows, in their order.
+  const ChunkGrid grid = ChunkGrid::regular(window_shape);
+  const GridProjection projection(request.part, cuts_of(grid));
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> pieces(projection.size());  // window, piece
+  Index index;
+  ChunkPart part;
+  for (std::uint64_t p = 0; p < pieces.size(); ++p) {
+    projection.at(p, index, part);
+    pieces[p] = {index[d], p};
+  }
+  std::sort(pieces.begin(), pieces.end());
+  auto next = pieces.begin();
+  ByteSink sink({window.view().data, window_bytes}, total, wanted,
+                [&](std::uint64_t offset, std::span<std::byte> arrived) {
+                  Shape extent = window_shape;
+                  extent[d] = arrived.size() / row;
+                  const ArrayView view(arrived.data(), encoded_array_.type, extent);
+                  if (next == pieces.end() || next->first != offset / window_bytes) return;
+                  bytes_codec_->finish_in_place(view);
+                  for (; next != pieces.end() && next->first == offset / window_bytes; ++next) {
+                    projection.at(next->second, index, part);
+                    gather(view, part, request.output);
+                  }
+                });
+  if (!byte_codecs_[0]->decode_in_order(bytes, sink, context)) return false;
+  sink.close();
+  return true;
+}
+
 void BoundChain::decode_part(const Buffer& encoded, const ChunkPart& part, const ArrayView& output,
                              const Context& context) const {
   check_encoded_size(encoded.size());
@@ -208,6 +267,7 @@ void BoundChain::decode_part(const Buffer& encoded, const ChunkPart& part, const
     const PartialRequest request{part, output, nullptr};
     if (auto decode = decode_partial(request, context)) return decode_from_memory(*decode, encoded, true);
     if (decode_shard_part(encoded, request, context)) return;
+    if (decode_windows(encoded, request, context)) return;
   }
   NDArray chunk = scratch_array(decoded_.type, decoded_.shape);
   decode(encoded, chunk.view(), context);

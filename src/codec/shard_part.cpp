@@ -112,6 +112,8 @@ class ShardDecode final : public PartialDecode, private ShardAccess {
   std::vector<WantedBytes> first_round() {
     std::vector<WantedBytes> out;
     std::vector<ChunkPart> empty;
+    const bool decodes = codec_.inner()->has_byte_codecs() && !spec_.type.is_variable();
+    const std::uint64_t decoded_size = decodes ? codec_.inner()->decoded().nbytes() : 0;
     for (std::size_t p = 0; p < piece_count(); ++p) {
       ChunkPart part;
       Piece piece{p, this->piece(p, part), {}, {}, {}};
@@ -129,7 +131,7 @@ class ShardDecode final : public PartialDecode, private ShardAccess {
         ask(pieces_.size() - 1, out);
       } else {
         const ShardIndex::Entry& entry = pieces_.back().entry;
-        out.push_back({ByteRange::range(entry.offset, entry.nbytes), destination(part)});
+        out.push_back({ByteRange::range(entry.offset, entry.nbytes), destination(part), decoded_size});
         items_.push_back({pieces_.size() - 1, 0, out.back().range});
       }
     }
@@ -158,7 +160,7 @@ class ShardDecode final : public PartialDecode, private ShardAccess {
       for (std::size_t i = 0; i < wanted.size(); ++i) {
         const ByteRange::Resolved at = cut_to(wanted[i].range, piece.entry.nbytes);
         items_.push_back({p, i, ByteRange::range(piece.entry.offset + at.offset, at.length)});
-        out.push_back({items_.back().range, wanted[i].destination});
+        out.push_back({items_.back().range, wanted[i].destination, wanted[i].decoded_size});
       }
       if (wanted.empty()) piece.decode.reset();
     });

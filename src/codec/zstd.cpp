@@ -4,7 +4,8 @@
 // When the decoded size is known, all frames are decoded by one call into exactly that memory, which then is
 // its own window. Otherwise frames that state a believable size are added up first; what is left is streamed,
 // with zstd's default bound on the window (2^27 bytes). Large values whose place is not in one piece are
-// streamed too, through a window that stays in the cache.
+// streamed too, in pieces that stay in the cache. Of a value of which only the start is wanted, no more is decoded.
+#define ZSTD_STATIC_LINKING_ONLY  // for the name of ZSTD_d_stableOutBuffer; every function is of the stable interface
 #include <zstd.h>
 #include <zstd_errors.h>
 
@@ -52,6 +53,10 @@ std::optional<std::uint64_t> stated_size(std::span<const std::byte> encoded) {
 
 // Decoded bytes that are handed on at a time.
 constexpr std::size_t kPiece = 256 << 10;
+// Runs of so many bytes are decoded into as they are.
+constexpr std::size_t kWorthOwnCall = 64 << 10;
+// The bytes of a frame that tell how many come first.
+constexpr std::size_t kLongestHeader = 18;
 // Smaller values are decoded whole.
 constexpr std::uint64_t kMinStreamed = 1 << 20;
 // zstd keeps a window of this size at most for what it streams; frames that want more are decoded whole.
@@ -99,37 +104,75 @@ class Zstd final : public BytesToBytesCodec {
     return checksum_ ? std::nullopt : std::optional(DeviceContainer::zstd);
   }
 
-  bool decode_in_order(std::span<const std::byte> encoded, ByteSink& sink, const Context&) const override {
+  bool decode_in_order(std::span<const std::byte> encoded, ByteSink& sink,
+                       const Context& context) const override {
     // One frame with everything, which says so; skippable ones may follow.
-    if (sink.remaining() < kMinStreamed ||
-        ZSTD_getFrameContentSize(encoded.data(), encoded.size()) != sink.remaining())
-      return false;
-    ZSTD_DCtx* context = zstd_decompressor();
-    ZSTD_DCtx_setParameter(context, ZSTD_d_windowLogMax, kMaxWindowLog);
-    thread_local Buffer piece;
-    if (piece.empty()) piece = Buffer::allocate(kPiece);
+    if (ZSTD_getFrameContentSize(encoded.data(), encoded.size()) != sink.remaining()) return false;
+    // A checksum is of all the bytes.
+    const bool stops = sink.wanted() < sink.size() && !(context.verify_checksums && has_checksum(encoded));
+    if (stops && sink.run().size() == sink.remaining()) return decode_start(encoded, sink);
+    if (sink.remaining() < kMinStreamed) return false;
+    ZSTD_DCtx* decompressor = zstd_decompressor();
+    ZSTD_DCtx_setParameter(decompressor, ZSTD_d_windowLogMax, kMaxWindowLog);
     ZSTD_inBuffer in{encoded.data(), encoded.size(), 0};
     std::size_t wanted = 0;
     bool began = false;
     do {
-      ZSTD_outBuffer out{piece.mutable_data(), piece.size(), 0};
+      const bool in_place = sink.run().size() >= kWorthOwnCall && !sink.streams();
+      const std::span<std::byte> room = in_place ? sink.run() : piece();
+      ZSTD_outBuffer out{room.data(), room.size(), 0};
       const std::size_t used = in.pos;
-      wanted = ZSTD_decompressStream(context, &out, &in);
+      wanted = ZSTD_decompressStream(decompressor, &out, &in);
       if (ZSTD_isError(wanted)) {
         if (!began && ZSTD_getErrorCode(wanted) == ZSTD_error_frameParameter_windowTooLarge) return false;
         fail(wanted, encoded, sink.size());
       }
-      sink.write({piece.data(), out.pos});
+      if (in_place) sink.advance(out.pos);
+      else sink.write(room.first(out.pos));
       began = began || out.pos != 0;
+      if (stops && sink.done()) return true;
       if (in.pos == used && out.pos == 0) break;
     } while (in.pos < in.size || wanted != 0);
-    if (wanted != 0)
-      corrupt("the zstd frame is cut off after " + std::to_string(sink.size() - sink.remaining()) +
-              " decoded bytes");
+    if (wanted != 0) fail_cut_off(sink.size() - sink.remaining());
     return true;
   }
 
  private:
+  // Decodes one frame to where all of it has room, block by block, until what is wanted has come.
+  static bool decode_start(std::span<const std::byte> encoded, ByteSink& sink) {
+    ZSTD_DCtx* decompressor = zstd_decompressor();
+    // The place is zstd's own window then.
+    if (ZSTD_isError(ZSTD_DCtx_setParameter(decompressor, ZSTD_d_stableOutBuffer, 1))) return false;
+    const std::span<std::byte> room = sink.run();
+    const std::uint64_t wanted = sink.wanted();
+    ZSTD_outBuffer out{room.data(), room.size(), 0};
+    ZSTD_inBuffer in{encoded.data(), std::min(encoded.size(), kLongestHeader), 0};
+    while (true) {
+      const std::size_t next = ZSTD_decompressStream(decompressor, &out, &in);
+      if (ZSTD_isError(next)) fail(next, encoded, room.size());
+      if (out.pos >= wanted) break;
+      if (next == 0 || in.size == encoded.size()) fail_cut_off(out.pos);
+      in.size = std::min(encoded.size(), in.size + next);
+    }
+    sink.advance(out.pos);
+    return true;
+  }
+
+  static std::span<std::byte> piece() {
+    thread_local Buffer buffer;
+    if (buffer.empty()) buffer = Buffer::allocate(kPiece);
+    return {buffer.mutable_data(), buffer.size()};
+  }
+
+  // Of a frame whose content size is known, so that its header is whole.
+  static bool has_checksum(std::span<const std::byte> frame) {
+    return (std::to_integer<unsigned>(frame[4]) & 4U) != 0;
+  }
+
+  [[noreturn]] static void fail_cut_off(std::uint64_t after) {
+    corrupt("the zstd frame is cut off after " + std::to_string(after) + " decoded bytes");
+  }
+
   static void stream(std::span<const std::byte> encoded, ByteOutput& decoded) {
     ZSTD_DCtx* context = zstd_decompressor();
     bytes_to_bytes::StreamedOutput output(decoded, 4 * std::uint64_t{encoded.size()});
@@ -151,8 +194,7 @@ class Zstd final : public BytesToBytesCodec {
       if (in.pos == in.size && out.pos < room.size()) break;  // nothing left to read, nothing held back
       if (in.pos == used && out.pos == 0) break;              // no progress
     } while (in.pos < in.size || wanted != 0);
-    if (wanted != 0)
-      corrupt("the zstd frame is cut off after " + std::to_string(output.size()) + " decoded bytes");
+    if (wanted != 0) fail_cut_off(output.size());
     output.finish();
   }
 

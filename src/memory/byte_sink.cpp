@@ -55,7 +55,7 @@ std::size_t ByteSink::run_size(const ArrayView& destination) {
 }
 
 ByteSink::ByteSink(const ArrayView& destination, std::function<void(const ArrayView&)> finish)
-    : destination_(destination), finish_(std::move(finish)), size_(destination.nbytes()) {
+    : destination_(destination), finish_(std::move(finish)), size_(destination.nbytes()), wanted_(size_) {
   std::vector<Dimension> dimensions = joined_dimensions(destination);
   run_size_ = take_run(dimensions, destination.type.item_size());
   run_begin_ = destination.data;
@@ -70,11 +70,27 @@ ByteSink::ByteSink(const ArrayView& destination, std::function<void(const ArrayV
   row_size_ = destination.ndim() == 0 || size_ == 0 ? size_ : size_ / destination.shape[row_dimension_];
 }
 
+ByteSink::ByteSink(std::span<std::byte> window, std::uint64_t size, std::uint64_t wanted, Take take)
+    : run_begin_(window.data()),
+      run_size_(window.size()),
+      run_(window.first(static_cast<std::size_t>(std::min<std::uint64_t>(window.size(), size)))),
+      size_(size),
+      wanted_(wanted),
+      take_(std::move(take)) {}
+
 ByteSink::~ByteSink() {
   if (streams_) detail::fence();
 }
 
+// What the window holds is handed over, and the window is free again.
+void ByteSink::take_window() {
+  const auto count = static_cast<std::size_t>(run_.data() - run_begin_);
+  take_(position_ - count, {run_begin_, count});
+  run_ = {run_begin_, static_cast<std::size_t>(std::min<std::uint64_t>(run_size_, remaining()))};
+}
+
 void ByteSink::next_run() {
+  if (take_) return take_window();
   for (std::size_t d = loops_.size(); d-- > 0;) {
     Loop& loop = loops_[d];
     if (++loop.at < loop.count) {
@@ -129,9 +145,10 @@ std::span<const std::byte> ByteSink::write_runs(std::span<const std::byte> bytes
 }
 
 void ByteSink::close() {
-  if (remaining() != 0)
+  if (!done())
     throw Error(ErrorCode::corrupt_chunk,
                 "decodes to " + std::to_string(position_) + " bytes, expected are " + std::to_string(size_));
+  if (take_ && run_.data() != run_begin_) take_window();
   if (finish_) finish_rows();
   if (streams_) detail::fence();
 }

@@ -76,6 +76,24 @@ TEST(Shard, RequestsOfReads) {
   EXPECT_EQ(counts.get_requests, 8u);
 }
 
+// A few inner chunks that take long to decode are shared out, where another request costs little.
+TEST(Shard, WorkIsSharedOut) {
+  Counted c;
+  Array array = create_array(c.store, "a", sharded({128, 128, 128}, {128, 128, 128}, {64, 64, 64}));
+  array.write("...", ramp(128 * 128 * 128));
+  array.read("0, 0, 0");  // the index
+  c.store->reset();
+  EXPECT_EQ(array.read<std::int32_t>("60:68, 60:68, 0:64")(7, 7, 63), 1 + (67 * 128 + 67) * 128 + 63);
+  EXPECT_EQ(c.store->counts().get_requests, 4u);  // of 1 MiB each
+  EXPECT_EQ(c.store->counts().get_batches, 1u);
+  Array small = create_array(c.store, "b", sharded({32, 32, 32}, {32, 32, 32}, {16, 16, 16}));
+  small.write("...", ramp(32 * 32 * 32));
+  small.read("0, 0, 0");
+  c.store->reset();
+  EXPECT_EQ(small.read<std::int32_t>("12:20, 12:20, 0:16")(7, 7, 15), 1 + (19 * 32 + 19) * 32 + 15);
+  EXPECT_EQ(c.store->counts().get_requests, 1u);  // 16 KiB each
+}
+
 TEST(Shard, NeighboursAreReadAsOne) {
   Counted c;
   CreateOptions options = sharded({1024}, {1024}, {16});

@@ -197,6 +197,39 @@ TEST(ByteSink, RunsAndTheirEnd) {
   EXPECT_EQ(untouched(memory), 100U - 24 + 3);
 }
 
+TEST(ByteSink, AWindowThatSlides) {
+  Bytes window(10);
+  std::string taken;
+  const auto take = [&](std::uint64_t offset, std::span<std::byte> bytes) {
+    EXPECT_EQ(bytes.data(), window.data());
+    taken += std::to_string(offset) + "+" + std::to_string(bytes.size()) + ":" +
+             std::to_string(std::to_integer<int>(bytes.front())) + " ";
+  };
+  {
+    ByteSink sink(window, 25, 25, take);
+    EXPECT_EQ(sink.run().size(), 10U);
+    sink.advance(4);
+    EXPECT_EQ(sink.run().data(), window.data() + 4);
+    sink.write(Bytes(8, std::byte{1}));
+    EXPECT_EQ(taken, "0+10:0 ");
+    EXPECT_EQ(error_of([&] { sink.close(); }), ErrorCode::corrupt_chunk);
+    EXPECT_EQ(error_of([&] { sink.write(Bytes(14)); }), ErrorCode::corrupt_chunk);
+    sink.write(Bytes(13, std::byte{2}));
+    EXPECT_TRUE(sink.done());
+    EXPECT_TRUE(sink.run().empty() || sink.remaining() == 0);
+    sink.close();
+    EXPECT_EQ(taken, "0+10:0 10+10:1 20+5:2 ");
+  }
+  taken.clear();
+  ByteSink start(window, 25, 12, take);  // the rest may come or not
+  start.write(Bytes(11, std::byte{3}));
+  EXPECT_FALSE(start.done());
+  start.write(Bytes(3, std::byte{4}));
+  EXPECT_TRUE(start.done());
+  start.close();
+  EXPECT_EQ(taken, "0+10:3 10+4:3 ");
+}
+
 TEST(ByteSink, JoinsWhatLiesTogether) {
   const DataType type = DataType::parse("uint16");
   Bytes memory(1000);
