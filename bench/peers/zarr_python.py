@@ -120,7 +120,7 @@ def main():
         os.environ["ZARRIVE_NUM_THREADS"] = str(a.threads)  # read when the package is imported
         import zarrive.zarr
 
-        zarrive.zarr.enable(strict=True)
+        zarrive.zarr.enable(strict=True, direct=True)
     watch = Watch()
     tasks = {
         f.__name__.rstrip("_"): f

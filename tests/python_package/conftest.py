@@ -12,12 +12,12 @@ def pytest_configure(config):
         config.option.asyncio_mode = "auto"
 
 
-@pytest.fixture
-def native_pipeline() -> Iterator[None]:
+@pytest.fixture(params=[False, True], ids=["loop", "direct"])
+def native_pipeline(request: pytest.FixtureRequest) -> Iterator[None]:
     """zarr-python 3 with our pipeline, which may leave nothing to Python's, and counters at zero."""
     import zarrive.zarr
 
-    zarrive.zarr.enable(strict=True)
+    zarrive.zarr.enable(strict=True, direct=request.param)
     zarrive.zarr.reset_counters()
     yield
     zarrive.zarr.disable()

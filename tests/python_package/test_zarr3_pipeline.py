@@ -168,13 +168,3 @@ def test_fields_are_found_by_name() -> None:
     array = zarr.create_array({}, shape=(6,), chunks=(4,), dtype=dtype)
     array[:] = data
     assert array["y", "x"].tolist() == data[["y", "x"]].tolist()
-
-
-@pytest.mark.parametrize("module", ["zarrive.zarr", "zarrive.zarr.store"])
-def test_examples_in_docstrings(module: str) -> None:
-    import doctest
-    import importlib
-
-    result = doctest.testmod(importlib.import_module(module))
-    assert result.attempted > 0
-    assert result.failed == 0

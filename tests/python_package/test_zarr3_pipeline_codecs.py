@@ -107,7 +107,7 @@ CHAINS: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("name", CHAINS)
 def test_one_codec_runs_in_python(name: str) -> None:
-    zarrive.zarr.enable(strict=False)
+    zarr.config.set({"codec_pipeline.strict": False})
     codec = name.split()[0]
     data = np.arange(1, 61, dtype="int32").reshape(6, 10)
     store = MemoryStore()
@@ -162,7 +162,7 @@ numcodecs.register_codec(Shifted)
     ],
 )
 def test_v2_codecs_of_third_parties(codecs: dict[str, Any]) -> None:
-    zarrive.zarr.enable(strict=False)
+    zarr.config.set({"codec_pipeline.strict": False})
     data = np.arange(60, dtype="<i4").reshape(6, 10)
     array = zarr.create_array({}, shape=data.shape, chunks=(4, 4), dtype="<i4", zarr_format=2, **codecs)
     array[:] = data
@@ -175,7 +175,7 @@ def test_v2_codecs_of_third_parties(codecs: dict[str, Any]) -> None:
 
 
 def test_a_chain_that_only_python_can_run() -> None:
-    zarrive.zarr.enable(strict=False)
+    zarr.config.set({"codec_pipeline.strict": False})
     data = np.arange(60, dtype="<i4").reshape(6, 10)
     filters = [
         numcodecs.Delta("<i4"),
@@ -190,6 +190,6 @@ def test_a_chain_that_only_python_can_run() -> None:
     counts = zarrive.zarr.counters()
     assert counts["chunks_written_in_python"] == 7
     assert counts["chunks_read_in_python"] == 6
-    zarrive.zarr.enable(strict=True)
+    zarr.config.set({"codec_pipeline.strict": True})
     with pytest.raises(NotImplementedError, match="strict.*Shifted"):
         zarr.open_array(array.store)[:]

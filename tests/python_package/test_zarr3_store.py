@@ -3,6 +3,8 @@ hierarchy machines."""
 
 from __future__ import annotations
 
+import doctest
+import importlib
 import pickle
 import uuid
 from pathlib import Path
@@ -300,3 +302,10 @@ def test_hierarchy_machine(kind: str, pipeline: str, tmp_path: Path) -> None:
             run_state_machine_as_test(Machine, settings=_settings)
     finally:
         zarrive.zarr.disable()
+
+
+@pytest.mark.parametrize("module", ["zarrive.zarr", "zarrive.zarr.store"])
+def test_examples_in_docstrings(module: str) -> None:
+    result = doctest.testmod(importlib.import_module(module))
+    assert result.attempted > 0
+    assert result.failed == 0

@@ -70,9 +70,9 @@ class Batch:
             raise self.adapter.error
 
 
-def batch_of(getters: list[Any], spec: ArraySpec, *, write: bool) -> Batch:
+def batch_of(getters: list[Any], spec: ArraySpec, *, write: bool, direct: bool = False) -> Batch | None:
     """Where the bytes of these byte getters (or setters) are. Called on the event loop that the store's
-    methods run on."""
+    methods run on; or on another thread, `direct`: then it is None for stores whose methods need that loop."""
     prototype = spec.prototype
     first = getters[0]
     if isinstance(first, StorePath) and all(
@@ -87,8 +87,12 @@ def batch_of(getters: list[Any], spec: ArraySpec, *, write: bool) -> Batch:
         adapter: _Adapter
         if _is_dictionary(first.store):
             adapter = _Dictionary(first.store, prototype)
+        elif direct:
+            return None
         else:
             adapter = _Foreign(dict(zip(keys, getters, strict=True)), spec, first.store)
+    elif direct:
+        return None
     else:
         keys = [str(i) for i in range(len(getters))]
         adapter = _Getters(dict(zip(keys, getters, strict=True)), prototype)

@@ -28,6 +28,7 @@ from ._adapters import Batch, batch_of
 from ._buffers import from_native, to_native
 from ._chain import Chain
 from ._counters import count
+from ._direct import is_direct, on_loop
 from ._threads import in_thread
 
 __all__ = ["CodecPipeline"]
@@ -153,7 +154,7 @@ class CodecPipeline(zarr.abc.codec.CodecPipeline):
             group = chunks if len(indices) == len(chunks) else [chunks[i] for i in indices]
             if chain.native is None:
                 count("chunks_read_in_python", len(group))
-                statuses = await self._python().read(group, out, drop_axes)
+                statuses = await on_loop(self._python().read(group, out, drop_axes))
                 # zarr-python before 3.2 gives none
                 found = [_PRESENT] * len(group) if statuses is None else list(statuses)
             else:
@@ -168,7 +169,9 @@ class CodecPipeline(zarr.abc.codec.CodecPipeline):
     ) -> list[bool]:
         native = chain.native
         assert native is not None
-        batch = batch_of([chunk[0] for chunk in group], group[0][1], write=False)
+        batch = self._batch(chain, group, write=False)
+        if batch is None:
+            return await on_loop(self._read_group(chain, group, out, drop_axes))
         target = out.as_ndarray_like()
         # another type, byte order or choice of fields than the array's: by way of an array of its type
         same = target.dtype == chain.dtype
@@ -201,7 +204,7 @@ class CodecPipeline(zarr.abc.codec.CodecPipeline):
             group = chunks if len(indices) == len(chunks) else [chunks[i] for i in indices]
             if chain.native is None:
                 count("chunks_written_in_python", len(group))
-                await self._python().write(group, value, drop_axes)
+                await on_loop(self._python().write(group, value, drop_axes))
             else:
                 await self._write_group(chain, group, value, drop_axes)
 
@@ -211,7 +214,10 @@ class CodecPipeline(zarr.abc.codec.CodecPipeline):
         native = chain.native
         assert native is not None
         spec = group[0][1]
-        batch = batch_of([chunk[0] for chunk in group], spec, write=True)
+        batch = self._batch(chain, group, write=True)
+        if batch is None:
+            await on_loop(self._write_group(chain, group, value, drop_axes))
+            return
         source = value.as_ndarray_like()
         if source.dtype != chain.dtype:
             source = source.astype(chain.dtype)
@@ -242,13 +248,24 @@ class CodecPipeline(zarr.abc.codec.CodecPipeline):
         await self._run(chain, batch, small, write)
         count("chunks_written", len(group))
 
+    # --- calls of the core ---
+
+    @staticmethod
+    def _batch(chain: Chain, group: list[Any], *, write: bool) -> Batch | None:
+        """Where the bytes of these chunks are; None when only the event loop can get at them and this is not
+        it."""
+        direct = is_direct()
+        if direct and chain.python_codecs:
+            return None
+        return batch_of([chunk[0] for chunk in group], group[0][1], write=write, direct=direct)
+
     @staticmethod
     async def _run(chain: Chain, batch: Batch, small: bool, function: Callable[..., T], *args: Any) -> T:
-        """A native call: at once when it is over soon and asks nothing of Python, else beside the event
-        loop."""
+        """A native call: on the caller's own thread; on the event loop's when it is over soon and asks nothing
+        of Python; else beside that."""
         count("native_store_batches" if batch.adapter is None else "python_store_batches")
         try:
-            if small and batch.adapter is None and not chain.python_codecs:
+            if is_direct() or (small and batch.adapter is None and not chain.python_codecs):
                 return function(*args)
             return await in_thread(function, *args)
         except Error:
