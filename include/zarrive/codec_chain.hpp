@@ -32,6 +32,8 @@ class ZARRIVE_API BoundChain {
   // Error(corrupt_chunk) when the bytes are not exactly such a chunk.
   void decode(const Buffer& encoded, const ArrayView& destination, const Context& context) const;
   Buffer encode(const ArrayView& chunk, const Context& context) const;
+  // The bytes of a chunk that is its own encoded value as it lies in memory; nullopt when codecs have something to do.
+  std::optional<std::span<const std::byte>> encoded_view(const ArrayView& chunk) const;
 
   // Puts what `part` wants of a whole encoded chunk into `output`, converting when that has another type.
   // An output in device memory belongs to a read into it (context.device_read), which goes on with the stream.
@@ -70,6 +72,7 @@ class ZARRIVE_API BoundChain {
   void decode_array(std::span<const std::byte> encoded, const ArrayView& target,
                     const Context& context) const;
   void decode_rows(std::span<const std::byte> encoded, const ArrayView& target, const Context& context) const;
+  bool lies_encoded(const ArrayView& encoded_array) const;
   bool decode_to_view(std::span<const std::byte>& bytes, std::size_t i, const Context& context) const;
   Buffer decode_bytes(std::span<const std::byte>& bytes, std::size_t first, std::size_t last,
                       const Context& context) const;

@@ -114,6 +114,9 @@ struct StoreCapabilities {
   bool cheap_ranges = true;  // reading a range costs about its bytes
   bool waits = false;        // requests spend their time waiting (network): run on I/O threads, many at once
   bool annotates = false;    // annotate() adds to contexts
+  // set() may keep the buffer that it is given. When false it has no more use for the bytes when it returns, so chunks that lie in the
+  // caller's memory as they are to be stored come from there, without a copy.
+  bool keeps_values = true;
   std::uint64_t coalesce_gap = 64 << 10;  // ranges closer than this are better read as one
 };
 

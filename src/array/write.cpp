@@ -28,7 +28,9 @@ class Writer {
         options_(options),
         device_(device),
         pieces_(pieces) {
-    annotates_ = array.store->capabilities().annotates;
+    const StoreCapabilities capabilities = array.store->capabilities();
+    annotates_ = capabilities.annotates;
+    borrows_ = !capabilities.keeps_values;
     // A v2 null fill reads as zeros here but as anything elsewhere: such chunks are always stored.
     may_elide_ = !options.write_empty_chunks && !metadata_.fill_value.is_undefined();
     if (device && pieces_.size() > 0 && source_.same_elements()) make_encoder();
@@ -260,6 +262,8 @@ class Writer {
     if (piece.whole && source_.same_elements()) {
       const ArrayView part = from.part.of_output(from.caller.view());
       if (may_elide_ && all_equal(part, metadata_.fill_value)) return std::nullopt;
+      if (borrows_)
+        if (const auto bytes = chain.encoded_view(part)) return Buffer::borrow(*bytes);
       return chain.encode(part, item.context);
     }
     NDArray chunk = scratch_array(metadata_.data_type, piece.chunk_shape);
@@ -282,6 +286,7 @@ class Writer {
   DeviceStream* const device_;
   const Pieces& pieces_;
   bool annotates_ = false;
+  bool borrows_ = false;  // the store takes values from the source's memory
   bool may_elide_ = false;
   std::unique_ptr<DeviceEncoder> encoder_;  // null: the host encodes
 };

@@ -155,6 +155,24 @@ void BoundChain::decode(const Buffer& encoded, const ArrayView& destination, con
 
 // --- BoundChain: encoding ---
 
+// Whether what the array-to-bytes codec makes of this array is its memory.
+bool BoundChain::lies_encoded(const ArrayView& encoded_array) const {
+  return encoded_array.is_contiguous() && bytes_codec_->is_memory_layout(encoded_array_) &&
+         !finishes_in_place();
+}
+
+std::optional<std::span<const std::byte>> BoundChain::encoded_view(const ArrayView& chunk) const {
+  if (!byte_codecs_.empty()) return std::nullopt;
+  ArrayView current = chunk;
+  for (const auto& codec : array_codecs_) {
+    const auto view = codec->view_as_encoded(current);
+    if (!view) return std::nullopt;
+    current = *view;
+  }
+  if (!lies_encoded(current)) return std::nullopt;
+  return dense_bytes(current);
+}
+
 Buffer BoundChain::encode(const ArrayView& chunk, const Context& context) const {
   NDArray kept;  // keeps `current` alive once it is scratch
   ArrayView current = chunk;
@@ -179,7 +197,10 @@ Buffer BoundChain::encode(const ArrayView& chunk, const Context& context) const 
     kept = std::move(encoded);
   }
   make_dense(bytes_codec_->capabilities().strided);
-  Buffer bytes = bytes_codec_->encode(current, encoded_array_, context);
+  // What byte codecs only read need not be copied.
+  Buffer bytes = !byte_codecs_.empty() && lies_encoded(current)
+                     ? Buffer::borrow(dense_bytes(current))
+                     : bytes_codec_->encode(current, encoded_array_, context);
   for (const auto& codec : byte_codecs_) bytes = codec->encode(bytes.host_span(), context);
   return bytes;
 }

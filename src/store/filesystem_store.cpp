@@ -112,7 +112,9 @@ FilesystemStore::~FilesystemStore() = default;
 std::string FilesystemStore::name() const { return state_->path; }
 
 StoreCapabilities FilesystemStore::capabilities() const {
-  return {.writable = state_->options.writable, .coalesce_gap = state_->options.coalesce_gap};
+  return {.writable = state_->options.writable,
+          .keeps_values = false,
+          .coalesce_gap = state_->options.coalesce_gap};
 }
 
 Durability FilesystemStore::default_durability() const { return state_->options.durability; }

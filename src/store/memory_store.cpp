@@ -10,7 +10,7 @@ namespace zarrive {
 MemoryStore::MemoryStore(std::string name) : name_(std::move(name)) {}
 MemoryStore::~MemoryStore() = default;
 
-StoreCapabilities MemoryStore::capabilities() const { return {.coalesce_gap = 0}; }
+StoreCapabilities MemoryStore::capabilities() const { return {.keeps_values = false, .coalesce_gap = 0}; }
 
 std::uint64_t MemoryStore::total_bytes() const {
   const std::shared_lock lock(mutex_);

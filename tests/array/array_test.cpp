@@ -59,6 +59,68 @@ class RecordingStore final : public StoreWrapper {
   }
 };
 
+// Remembers where the values lay that it was given.
+class WatchingStore final : public StoreWrapper {
+ public:
+  WatchingStore(std::shared_ptr<Store> base, bool keeps_values)
+      : StoreWrapper(std::move(base)), keeps_values_(keeps_values) {}
+  StoreCapabilities capabilities() const override {
+    StoreCapabilities all = StoreWrapper::capabilities();
+    all.keeps_values = keeps_values_;
+    return all;
+  }
+  std::vector<const void*> values;
+
+ protected:
+  void do_set(std::span<const SetRequest> batch, const SetOptions& options) override {
+    Store::do_set(batch, options);
+  }
+  void do_set_one(const std::string& key, const Buffer& value, const Context* context,
+                  Durability durability) override {
+    if (!key.ends_with(".json")) values.push_back(value.data());
+    StoreWrapper::do_set_one(key, value, context, durability);
+  }
+
+ private:
+  const bool keeps_values_;
+};
+
+TEST(Array, ChunksThatLieInMemoryAsTheyAreStoredAreNotCopied) {
+  for (const bool keeps : {false, true}) {
+    auto store = std::make_shared<WatchingStore>(std::make_shared<MemoryStore>(), keeps);
+    const auto written_from = [&](const char* name, const CreateOptions& options, const char* selection,
+                                  std::vector<std::int32_t> values) {
+      Array array = create_array(store, name, options);
+      store->values.clear();
+      WriteOptions one;
+      one.max_concurrency = 1;
+      array.write(selection, values, one);
+      EXPECT_EQ(array.read<std::int32_t>(selection).to_vector(), values) << name;
+      std::vector<std::ptrdiff_t> offsets;  // in elements from the source's start; -1: elsewhere
+      for (const void* value : store->values) {
+        const auto* at = static_cast<const std::int32_t*>(value);
+        offsets.push_back(at >= values.data() && at < values.data() + values.size() ? at - values.data()
+                                                                                    : -1);
+      }
+      return offsets;
+    };
+    const auto raw = raw_options({8, 10}, {2, 10});
+    using Offsets = std::vector<std::ptrdiff_t>;
+    EXPECT_EQ(written_from("rows", raw, "0:4", ramp(40)), keeps ? (Offsets{-1, -1}) : (Offsets{0, 20}));
+    // Not where the chunk is strided, written in part, swapped or encoded.
+    EXPECT_EQ(written_from("boxes", raw_options({4, 10}, {4, 5}), "...", ramp(40)), (Offsets{-1, -1}));
+    EXPECT_EQ(written_from("edge", raw_options({3, 10}, {2, 10}), "2:3", ramp(10)), (Offsets{-1}));
+    CreateOptions big = raw;
+    big.codecs = std::vector<CodecSpec>{codecs::bytes(ByteOrder::big)};
+    EXPECT_EQ(written_from("big", big, "0:2", ramp(20)), (Offsets{-1}));
+    CreateOptions packed = raw;
+    packed.codecs = std::vector<CodecSpec>{codecs::zstd()};
+    EXPECT_EQ(written_from("packed", packed, "0:2", ramp(20)), (Offsets{-1}));
+    // All fill is nothing.
+    EXPECT_EQ(written_from("fill", raw, "0:2", std::vector<std::int32_t>(20, 0)), (Offsets{}));
+  }
+}
+
 TEST(Array, ReadingASelectionIsOneBatch) {
   auto counting = std::make_shared<CountingStore>(std::make_shared<MemoryStore>());
   Array array = create_array(counting, "a", raw_options({10, 10}, {3, 4}));

@@ -12,6 +12,7 @@ zarr-python has no place to say so: `AsyncArray._get_selection`, `AsyncArray._se
 from __future__ import annotations
 
 import asyncio
+import functools
 import threading
 from collections.abc import Callable, Coroutine, Generator
 from typing import Any, TypeVar
@@ -68,7 +69,6 @@ class _Selection:
 
 def _run(coroutine: Coroutine[Any, Any, Any]) -> Any:
     """Runs `coroutine` on this thread."""
-    sync = _replaced["sync"]
     resume: Callable[[Any], Any] = coroutine.send
     argument: Any = None
     outer = _thread.direct
@@ -77,7 +77,7 @@ def _run(coroutine: Coroutine[Any, Any, Any]) -> Any:
         while True:
             request = resume(argument)
             try:
-                resume, argument = coroutine.send, sync(request.coroutine)
+                resume, argument = coroutine.send, zarr.core.sync.sync(request.coroutine)
             except BaseException as error:
                 resume, argument = coroutine.throw, error
     except StopIteration as end:
@@ -94,15 +94,15 @@ def _sync(coro: Any, loop: asyncio.AbstractEventLoop | None = None, timeout: flo
         if running is None or running is not zarr.core.sync.loop[0]:
             return _run(coro.coroutine)
         coro = coro.coroutine
-    return _replaced["sync"](coro, loop=loop, timeout=timeout)
+    return zarr.core.sync.sync(coro, loop=loop, timeout=timeout)
 
 
 def _direct_if(wanted: Callable[[Any], bool], method: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(method)
     def select(self: Any, *args: Any, **kwargs: Any) -> Any:
         coroutine = method(self, *args, **kwargs)
         return _Selection(coroutine) if wanted(self.codec_pipeline) else coroutine
 
-    select.__doc__ = method.__doc__
     return select
 
 
@@ -117,7 +117,6 @@ def install(wanted: Callable[[Any], bool]) -> None:
             f"{' and '.join(f'AsyncArray.{name}' for name in missing) or 'zarr.core.array.sync'} is not what it was. "
             "Use zarrive.zarr.enable() without it"
         )
-    _replaced["sync"] = zarr.core.array.sync
     for name in _SELECTIONS:
         _replaced[name] = getattr(AsyncArray, name)
         setattr(AsyncArray, name, _direct_if(wanted, _replaced[name]))
@@ -130,5 +129,5 @@ def uninstall() -> None:
         return
     for name in _SELECTIONS:
         setattr(AsyncArray, name, _replaced[name])
-    zarr.core.array.sync = _replaced["sync"]
+    zarr.core.array.sync = zarr.core.sync.sync
     _replaced.clear()
