@@ -5,17 +5,6 @@
 namespace zarrive::python {
 namespace {
 
-// A Python object that codecs on any thread share.
-class Held {
- public:
-  explicit Held(nb::handle object) : object_(object.ptr()), owner_(keep_alive(object)) {}
-  nb::handle get() const { return object_; }
-
- private:
-  PyObject* object_;
-  std::shared_ptr<const void> owner_;
-};
-
 // A codec's own code; `code` is for what it raises, but for a lack of memory.
 template <class Body>
 auto with_python(const std::string& codec, ErrorCode code, const Body& body) {

@@ -25,6 +25,17 @@ Buffer buffer_of(nb::handle object);
 // A reference to a Python object that may be dropped by any thread.
 std::shared_ptr<const void> keep_alive(nb::handle object);
 
+// A Python object that codecs and stores on any thread share.
+class Held {
+ public:
+  explicit Held(nb::handle object) : object_(object.ptr()), owner_(keep_alive(object)) {}
+  nb::handle get() const { return object_; }
+
+ private:
+  PyObject* object_;
+  std::shared_ptr<const void> owner_;
+};
+
 // "host", "pinned", "cuda:0"; None is host.
 Prototype prototype_of(nb::handle name);
 

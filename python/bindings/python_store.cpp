@@ -18,7 +18,7 @@ ErrorCode code_of(const nb::python_error& error) {
 
 class PythonStore final : public Store {
  public:
-  explicit PythonStore(nb::handle object) : object_(object.ptr()), owner_(keep_alive(object)) {
+  explicit PythonStore(nb::handle object) : object_(object) {
     if (nb::hasattr(object, "name")) {
       const nb::object name = object.attr("name");
       name_ = nb::cast<std::string>(nb::str(PyCallable_Check(name.ptr()) ? nb::object(name()) : name));
@@ -219,11 +219,10 @@ class PythonStore final : public Store {
 
   template <class Body>
   void with(const char* method, const Body& body) {
-    call_python(name_ + "." + method, code_of, [&] { body(nb::handle(object_)); });
+    call_python(name_ + "." + method, code_of, [&] { body(object_.get()); });
   }
 
-  PyObject* object_;
-  std::shared_ptr<const void> owner_;
+  Held object_;
   std::string name_;
   StoreCapabilities capabilities_;
   bool has_get_ = false;

@@ -249,7 +249,7 @@ class Array(Node):
         if place == "host":
             return like(self._read(plan, options), meta_array)
         if place == "pinned":
-            return self._read(plan, options)
+            return like(self._read(plan, options), meta_array)
         if plan.shape is None:
             return on_device(self._core.read(plan.items, plan.kind, plan.fields, options), meta_array)
         result_shape = plan.result_shape(self._core.result_shape(plan.items, plan.kind, plan.fields))

@@ -16,15 +16,28 @@ def in_device_memory(array: Any) -> bool:
     return hasattr(array, "__cuda_array_interface__")
 
 
+def space_of(array: Any) -> str | None:
+    """The memory that an array lies in: "host", "pinned", "cuda:N"; None when it is not an array.
+
+    >>> space_of(np.empty(())), space_of("no array")
+    ('host', None)
+    """
+    if isinstance(array, np.ndarray):
+        return "host"
+    if hasattr(array, "__dlpack_device__"):
+        kind, device = array.__dlpack_device__()
+        return {1: "host", 2: f"cuda:{int(device)}", 3: "pinned", 13: f"cuda:{int(device)}"}.get(int(kind))
+    if in_device_memory(array):
+        return _core.Buffer.of(array).space
+    return None
+
+
 def memory_of(device: str | None, meta_array: Any, prototype: Any) -> str:
     """The memory space that a caller means: "host", "pinned" or "cuda:N"."""
     if device is not None:
         return "host" if device == "cpu" else device
     if meta_array is not None:
-        if in_device_memory(meta_array):
-            where = getattr(meta_array, "__dlpack_device__", lambda: (2, 0))()
-            return f"cuda:{int(where[1])}"
-        return "host"
+        return space_of(meta_array) or "host"
     if prototype is None or isinstance(prototype, str):
         return "host" if prototype in (None, "cpu") else prototype
     # zarr-python's BufferPrototype: its classes tell.

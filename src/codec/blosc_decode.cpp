@@ -134,10 +134,10 @@ struct SinkOutput {
     for (std::size_t done = 0; done < count;) {
       const std::span<std::byte> run = sink.run();
       std::size_t now = std::min(count - done, run.size() / width);
-      if (now != 0 && sink.streams() && !can_stream(run.data(), now * width)) {
-        // Through the first-level cache, so that at least the whole cache lines of the run go past it.
+      if (sink.streams() && !can_stream(run.data(), now * width)) {
+        // Several runs at a time through the first-level cache, so that at least the whole cache lines of them go past it.
         alignas(64) std::array<std::byte, kStreamPiece> piece;
-        now = std::min(now, kStreamPiece / width);
+        now = std::min(count - done, kStreamPiece / width);
         kernels().bytes(at.data(), width, now, piece.data(), false);
         sink.write({piece.data(), now * width});
       } else if (now != 0) {

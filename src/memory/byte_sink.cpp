@@ -136,7 +136,7 @@ std::span<const std::byte> ByteSink::write_runs(std::span<const std::byte> bytes
   std::uint64_t count = std::min<std::uint64_t>(loop.count - loop.at, bytes.size() / run_size_);
   if (finish_) count = std::min<std::uint64_t>(count, std::max<std::uint64_t>(1, kFinishAfter / run_size_));
   detail::copy_rows(run_begin_, loop.step, bytes.data(), run_size_, static_cast<std::size_t>(count),
-                    streams_);
+                    loop.count - loop.at, streams_);
   loop.at += count - 1;
   run_begin_ += static_cast<std::int64_t>(count - 1) * loop.step;
   position_ += (count - 1) * run_size_;

@@ -62,13 +62,33 @@ void copy_large(std::byte* to, const std::byte* from, std::size_t size) noexcept
 namespace {
 
 #if defined(__x86_64__)
+constexpr auto store_any = [](__m128i* target, __m128i value) { _mm_storeu_si128(target, value); };
+constexpr auto store_past = [](__m128i* target, __m128i value) { _mm_stream_si128(target, value); };
+
 // Whole vectors, any alignment.
 template <class Store>
 void copy_vectors(std::byte* to, const std::byte* from, std::size_t size, const Store& store) noexcept {
   for (std::size_t i = 0; i < size; i += sizeof(__m128i))
     store(reinterpret_cast<__m128i*>(to + i), _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i)));
 }
+
+// Whole vectors to the begin of a vector: the lines that are whole past the cache.
+void copy_vectors_past(std::byte* to, const std::byte* from, std::size_t size) noexcept {
+  const std::size_t head = std::min(size, (kLine - reinterpret_cast<std::uintptr_t>(to) % kLine) % kLine);
+  const std::size_t tail = (size - head) / kLine * kLine + head;
+  copy_vectors(to, from, head, store_any);
+  copy_vectors(to + head, from + head, tail - head, store_past);
+  copy_vectors(to + tail, from + tail, size - tail, store_any);
+}
 #endif
+
+// The cache lines that a row shares with what lies around it: who writes the others past the cache waits for these. 2 GiB in rows that begin 16
+// bytes into a line, by two threads (Xeon): rows of 128 bytes .27 s, .52 without this and vectors, .37 through the cache; 256 bytes .16, .28, .24.
+void fetch_edges(const std::byte* row, std::size_t size) noexcept {
+  constexpr std::uintptr_t line = 64;
+  if (reinterpret_cast<std::uintptr_t>(row) % line != 0) __builtin_prefetch(row, 1);
+  if (reinterpret_cast<std::uintptr_t>(row + size) % line != 0) __builtin_prefetch(row + size - 1, 1);
+}
 
 }  // namespace
 
@@ -78,25 +98,31 @@ void fetch_row(const std::byte* row, std::size_t size) noexcept {
 }
 
 void copy_rows(std::byte* to, std::int64_t step, const std::byte* from, std::size_t size, std::size_t count,
-               bool past) noexcept {
+               std::uint64_t left, bool past) noexcept {
+  const auto ahead = [&](std::size_t i) -> const std::byte* {
+    return i + kRowsAhead < left ? to + static_cast<std::int64_t>(i + kRowsAhead) * step : nullptr;
+  };
 #if defined(__x86_64__)
   // Short rows, as those of inner chunks: a call for each costs as much as the copy (128 bytes: 1.3 times the time).
   constexpr std::size_t kShort = 1024;
   if (size <= kShort && size % sizeof(__m128i) == 0) {
-    const bool lines = size % kLine == 0 && step % static_cast<std::int64_t>(kLine) == 0 &&
-                       reinterpret_cast<std::uintptr_t>(to) % kLine == 0;
-    if (past && lines) {
+    const auto places = reinterpret_cast<std::uintptr_t>(to) | static_cast<std::uintptr_t>(step);
+    if (past && (places | size) % kLine == 0) {
       for (std::size_t i = 0; i < count; ++i, from += size)
-        copy_vectors(to + static_cast<std::int64_t>(i) * step, from, size,
-                     [](__m128i* target, __m128i value) { _mm_stream_si128(target, value); });
+        copy_vectors(to + static_cast<std::int64_t>(i) * step, from, size, store_past);
+      return;
+    }
+    if (past && places % sizeof(__m128i) == 0) {
+      for (std::size_t i = 0; i < count; ++i, from += size) {
+        if (const std::byte* later = ahead(i)) fetch_edges(later, size);
+        copy_vectors_past(to + static_cast<std::int64_t>(i) * step, from, size);
+      }
       return;
     }
     if (!past) {
       for (std::size_t i = 0; i < count; ++i, from += size) {
-        std::byte* const row = to + static_cast<std::int64_t>(i) * step;
-        if (i + kRowsAhead < count) fetch_row(row + static_cast<std::int64_t>(kRowsAhead) * step, size);
-        copy_vectors(row, from, size,
-                     [](__m128i* target, __m128i value) { _mm_storeu_si128(target, value); });
+        if (const std::byte* later = ahead(i)) fetch_row(later, size);
+        copy_vectors(to + static_cast<std::int64_t>(i) * step, from, size, store_any);
       }
       return;
     }
@@ -104,10 +130,12 @@ void copy_rows(std::byte* to, std::int64_t step, const std::byte* from, std::siz
 #endif
   for (std::size_t i = 0; i < count; ++i, from += size) {
     std::byte* const row = to + static_cast<std::int64_t>(i) * step;
+    const std::byte* const later = ahead(i);
     if (past) {
+      if (later) fetch_edges(later, size);
       copy_streaming(row, from, size);
     } else {
-      if (i + kRowsAhead < count) fetch_row(row + static_cast<std::int64_t>(kRowsAhead) * step, size);
+      if (later) fetch_row(later, size);
       copy_large(row, from, size);
     }
   }

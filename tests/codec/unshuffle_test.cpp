@@ -118,7 +118,8 @@ TEST(Unshuffle, CopiesOfRows) {
                         expected.begin() + static_cast<std::ptrdiff_t>(i * step));
           Guarded out(expected.size(), misalignment);
           std::fill_n(out.data(), expected.size(), std::byte{});
-          detail::copy_rows(out.data(), static_cast<std::int64_t>(step), from.data(), size, kRows, past);
+          detail::copy_rows(out.data(), static_cast<std::int64_t>(step), from.data(), size, kRows, kRows,
+                            past);
           detail::fence();
           ASSERT_TRUE(out.bytes() == expected) << size << " + " << gap << " at " << misalignment;
           ASSERT_TRUE(out.walls_stand()) << size << " + " << gap << " at " << misalignment;

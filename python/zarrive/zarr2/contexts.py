@@ -12,6 +12,7 @@ from typing import Any, TypedDict
 import numpy as np
 
 from zarrive import _core
+from zarrive.destination import space_of
 
 
 class Context(TypedDict, total=False):
@@ -66,22 +67,6 @@ def is_metadata(key: str) -> bool:
     (True, True, False)
     """
     return key.rpartition("/")[2] in _METADATA_NAMES or key.startswith("meta/")
-
-
-def space_of(meta_array: Any) -> str | None:
-    """The memory that an array lies in: "host", "pinned", "cuda:N"; None when it is not an array.
-
-    >>> space_of(np.empty(())), space_of("no array")
-    ('host', None)
-    """
-    if isinstance(meta_array, np.ndarray):
-        return "host"
-    if hasattr(meta_array, "__dlpack_device__"):
-        kind, device = meta_array.__dlpack_device__()
-        return {1: "host", 2: f"cuda:{int(device)}", 3: "pinned", 13: f"cuda:{int(device)}"}.get(int(kind))
-    if hasattr(meta_array, "__cuda_array_interface__"):
-        return _core.Buffer.of(meta_array).space
-    return None
 
 
 _GIVEN_AS_THEY_ARE = (
