@@ -114,7 +114,7 @@ struct StoreCapabilities {
   bool cheap_ranges = true;  // reading a range costs about its bytes
   bool waits = false;        // requests spend their time waiting (network): run on I/O threads, many at once
   bool annotates = false;    // annotate() adds to contexts
-  // set() may keep the buffer that it is given. When false it has no more use for the bytes when it returns, so chunks that lie in the
+  // set() may keep the buffer that it is given. When false it has no more use for the bytes when it returns, and chunks that lie in the
   // caller's memory as they are to be stored come from there, without a copy.
   bool keeps_values = true;
   std::uint64_t coalesce_gap = 64 << 10;  // ranges closer than this are better read as one
@@ -201,7 +201,12 @@ class ZARRIVE_API StoreWrapper : public Store {
  public:
   explicit StoreWrapper(std::shared_ptr<Store> base);
   std::string name() const override { return base_->name(); }
-  StoreCapabilities capabilities() const override { return base_->capabilities(); }
+  // The base's, but keeps_values: that it keeps none is for each derived class to say.
+  StoreCapabilities capabilities() const override {
+    StoreCapabilities all = base_->capabilities();
+    all.keeps_values = true;
+    return all;
+  }
   void annotate(Context& context) override { base_->annotate(context); }
   void flush() override { base_->flush(); }
   const std::shared_ptr<Store>& base() const noexcept { return base_; }

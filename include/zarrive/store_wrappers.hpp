@@ -19,6 +19,7 @@ class ZARRIVE_API PrefixStore final : public StoreWrapper {
  public:
   PrefixStore(std::shared_ptr<Store> base, std::string prefix);
   std::string name() const override;
+  StoreCapabilities capabilities() const override { return base()->capabilities(); }
   void annotate(Context& context)
       override;  // the base sees its own key in context.key; the caller's is back afterwards
   const std::string& prefix() const noexcept { return prefix_; }
@@ -92,6 +93,7 @@ class ZARRIVE_API CountingStore final : public StoreWrapper {
  public:
   // `log` is called from any thread, several at once; what it throws is treated as thrown by the caller's sink.
   explicit CountingStore(std::shared_ptr<Store> base, std::function<void(const StoreEvent&)> log = {});
+  StoreCapabilities capabilities() const override { return base()->capabilities(); }
   StoreCounts counts() const;
   void reset();
   void flush() override;

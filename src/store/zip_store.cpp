@@ -224,6 +224,7 @@ ZipStore::~ZipStore() {
 std::string ZipStore::name() const { return state_->path; }
 const std::string& ZipStore::folder() const noexcept { return state_->folder; }
 
+// keeps_values stays: an entry's checksum and its bytes are read one after the other, and must agree.
 StoreCapabilities ZipStore::capabilities() const {
   return {.writable = state_->options.mode != ZipMode::read,
           .cheap_ranges = state_->cheap_ranges,

@@ -485,6 +485,17 @@ class OneByOne final : public StoreWrapper {
   void do_erase(std::span<const std::string> keys) override { Store::do_erase(keys); }
 };
 
+// Values that may lie in the caller's memory go only where somebody has said that nobody keeps them.
+TEST(StoreWrappers, KeepValuesUnlessTheySayOtherwise) {
+  auto memory = std::make_shared<MemoryStore>();
+  EXPECT_FALSE(memory->capabilities().keeps_values);
+  EXPECT_FALSE(PrefixStore(memory, "p").capabilities().keeps_values);
+  EXPECT_FALSE(CountingStore(memory).capabilities().keeps_values);
+  EXPECT_TRUE(OneByOne(memory).capabilities().keeps_values);
+  EXPECT_TRUE(PrefixStore(std::make_shared<OneByOne>(memory), "p").capabilities().keeps_values);
+  EXPECT_TRUE(numbers()->capabilities().keeps_values);
+}
+
 TEST(StoreWrappers, SingleCallsMeanTheSameAsBatches) {
   auto memory = std::make_shared<MemoryStore>();
   auto counting = std::make_shared<CountingStore>(std::make_shared<PrefixStore>(memory, "p"));
