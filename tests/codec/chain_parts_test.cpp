@@ -187,6 +187,12 @@ std::uint64_t peak_memory() {
   return 0;
 }
 
+#if ZARRIVE_ASAN || ZARRIVE_TSAN
+constexpr std::uint64_t kMayGrow = 200 << 20;  // the sanitizers' own memory counts too
+#else
+constexpr std::uint64_t kMayGrow = 24 << 20;
+#endif
+
 // A few rows of a chunk of 256 MiB; the memory that it was made of is nearly all zeros, which the system has once.
 TEST(ChainPartsEnd, LargeChunksAreNotHeldWhole) {
   const Shape shape{4096, 32768};
@@ -212,9 +218,7 @@ TEST(ChainPartsEnd, LargeChunksAreNotHeldWhole) {
   chain->decode_part(encoded, ChunkPart(dimensions),
                      ArrayView(reinterpret_cast<std::byte*>(found.data()), type, {4, 1}), {});
   EXPECT_EQ(found, (std::vector<std::uint16_t>{4000, 5, 0, 1700}));
-#if !ZARRIVE_ASAN && !ZARRIVE_TSAN
-  EXPECT_LT(peak_memory() - before, 24u << 20);
-#endif
+  EXPECT_LT(peak_memory() - before, kMayGrow);
 }
 
 }  // namespace
