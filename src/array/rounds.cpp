@@ -164,8 +164,7 @@ class Rounds {
     for (const Value* value : active)
       if (value->decode)
         for (const WantedBytes& wanted : value->wanted)
-          work +=
-              std::min<std::uint64_t>(work_of(wanted), std::uint64_t{1} << 40);  // hostile ones do not wrap
+          work = checked_add(work, work_of(wanted)).value_or(~std::uint64_t{0});
     const std::uint64_t workers = options_.get.max_concurrency != 0 ? options_.get.max_concurrency
                                                                     : Executor::global().compute_threads();
     return std::max(kRequestBytes, work / (kRequestsPerWorker * workers));

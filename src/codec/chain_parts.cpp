@@ -206,8 +206,9 @@ bool BoundChain::decode_shard_part(const Buffer& encoded, PartialRequest request
 // not possible, or would gain nothing.
 bool BoundChain::decode_windows(const Buffer& encoded, PartialRequest request, const Context& context) const {
   const std::uint64_t total = encoded_array_.type.is_variable() ? 0 : encoded_array_.nbytes();
-  if (byte_codecs_.empty() || total < kLeastWindowed || !bytes_codec_->is_memory_layout(encoded_array_) ||
-      request.part.empty() || !seen_by_bytes_codec(request))
+  if (byte_codecs_.empty() || total < kLeastWindowed || encoded_array_.shape.empty() ||
+      !bytes_codec_->is_memory_layout(encoded_array_) || request.part.empty() ||
+      !seen_by_bytes_codec(request))
     return false;
   std::span<const std::byte> bytes = encoded.host_span();
   for (std::size_t i = byte_codecs_.size(); i-- > 1;)

@@ -10,9 +10,7 @@
 
 namespace zarrive::detail {
 
-#if defined(__x86_64__)
 constexpr std::size_t kLine = 64;  // of the cache
-#endif
 
 #if defined(__x86_64__)
 namespace {
@@ -85,16 +83,15 @@ void copy_vectors_past(std::byte* to, const std::byte* from, std::size_t size) n
 // The cache lines that a row shares with what lies around it: who writes the others past the cache waits for these. 2 GiB in rows that begin 16
 // bytes into a line, by two threads (Xeon): rows of 128 bytes .27 s, .52 without this and vectors, .37 through the cache; 256 bytes .16, .28, .24.
 void fetch_edges(const std::byte* row, std::size_t size) noexcept {
-  constexpr std::uintptr_t line = 64;
-  if (reinterpret_cast<std::uintptr_t>(row) % line != 0) __builtin_prefetch(row, 1);
-  if (reinterpret_cast<std::uintptr_t>(row + size) % line != 0) __builtin_prefetch(row + size - 1, 1);
+  if (reinterpret_cast<std::uintptr_t>(row) % kLine != 0) __builtin_prefetch(row, 1);
+  if (reinterpret_cast<std::uintptr_t>(row + size) % kLine != 0) __builtin_prefetch(row + size - 1, 1);
 }
 
 }  // namespace
 
 void fetch_row(const std::byte* row, std::size_t size) noexcept {
   constexpr std::size_t kFetched = 512;
-  for (std::size_t i = 0; i < std::min(size, kFetched); i += 64) __builtin_prefetch(row + i, 1);
+  for (std::size_t i = 0; i < std::min(size, kFetched); i += kLine) __builtin_prefetch(row + i, 1);
 }
 
 void copy_rows(std::byte* to, std::int64_t step, const std::byte* from, std::size_t size, std::size_t count,

@@ -1,10 +1,10 @@
 // Hostile stores: whatever metadata and chunks say, opening and reading ends in an Error, in bounded memory.
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 
 #include <random>
 
 #include "base/sanitizers.hpp"
+#include "support/peak_memory.hpp"
 #include "zarrive/array.hpp"
 #include "zarrive/codecs.hpp"
 #include "zarrive/group.hpp"
@@ -13,11 +13,7 @@
 namespace zarrive {
 namespace {
 
-std::size_t peak_memory() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<std::size_t>(usage.ru_maxrss) * 1024;
-}
+using testing_support::peak_memory;
 
 #if ZARRIVE_ASAN || ZARRIVE_TSAN
 constexpr std::size_t kMayGrow = std::size_t{3} << 30;  // the sanitizers' own memory counts too

@@ -2,11 +2,11 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
-#include <fstream>
 #include <random>
 
 #include "base/sanitizers.hpp"
 #include "codec/byte_codec_suite.hpp"
+#include "support/peak_memory.hpp"
 #include "zarrive/codec_chain.hpp"
 #include "zarrive/codecs.hpp"
 
@@ -15,8 +15,8 @@ namespace {
 
 using testing::Bytes;
 using testing::error_of;
-using testing::make_byte_codec;
 using testing::mixed_bytes;
+using testing_support::peak_memory;
 
 using Random = std::mt19937_64;
 
@@ -180,18 +180,23 @@ TEST(ChainPartsEnd, DamagedValuesAreCorruptOrDecode) {
   }
 }
 
-std::uint64_t peak_memory() {
-  std::ifstream status("/proc/self/status");
-  for (std::string line; std::getline(status, line);)
-    if (line.starts_with("VmHWM:")) return std::stoull(line.substr(6)) << 10;
-  return 0;
-}
-
 #if ZARRIVE_ASAN || ZARRIVE_TSAN
 constexpr std::uint64_t kMayGrow = 200 << 20;  // the sanitizers' own memory counts too
 #else
 constexpr std::uint64_t kMayGrow = 24 << 20;
 #endif
+
+// One element of 300000 bytes and no dimension at all.
+TEST(ChainPartsEnd, AnElementWithoutDimensions) {
+  const DataType type = DataType::parse("r2400000");
+  Bytes decoded = mixed_bytes(300000), found(300000);
+  const auto chain =
+      CodecChain::create({codecs::bytes(), codecs::zstd(1)}, type, FillValue::zero(type)).bind({});
+  const Buffer encoded = chain->encode(ArrayView(decoded.data(), type, Shape{}), {});
+  chain->decode_part(encoded, ChunkPart::points({}, nullptr, 1, nullptr),
+                     ArrayView(found.data(), type, Shape{1}), {});
+  EXPECT_TRUE(found == decoded);
+}
 
 // A few rows of a chunk of 256 MiB; the memory that it was made of is nearly all zeros, which the system has once.
 TEST(ChainPartsEnd, LargeChunksAreNotHeldWhole) {

@@ -48,12 +48,13 @@ def enable(*, strict: bool = False, direct: bool = False) -> None:
 
     Notes
     -----
-    The same but for `direct` by configuration: `codec_pipeline.path` is "zarrive.zarr.CodecPipeline" (environment variable
-    `ZARR_CODEC_PIPELINE__PATH`; the package need not be imported then), and `codec_pipeline.strict`.
+    The same but for `direct` by configuration: `codec_pipeline.path` is "zarrive.zarr.CodecPipeline"
+    (environment variable `ZARR_CODEC_PIPELINE__PATH`; the package need not be imported then), and
+    `codec_pipeline.strict`.
     """
     global _before
     if direct:
-        _direct.install(lambda pipeline: isinstance(pipeline, CodecPipeline))
+        _direct.install(CodecPipeline)
     else:
         _direct.uninstall()
     if _before is None:

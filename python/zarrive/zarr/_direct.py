@@ -97,17 +97,17 @@ def _sync(coro: Any, loop: asyncio.AbstractEventLoop | None = None, timeout: flo
     return zarr.core.sync.sync(coro, loop=loop, timeout=timeout)
 
 
-def _direct_if(wanted: Callable[[Any], bool], method: Callable[..., Any]) -> Callable[..., Any]:
+def _direct_with(pipeline: type, method: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(method)
     def select(self: Any, *args: Any, **kwargs: Any) -> Any:
         coroutine = method(self, *args, **kwargs)
-        return _Selection(coroutine) if wanted(self.codec_pipeline) else coroutine
+        return _Selection(coroutine) if isinstance(self.codec_pipeline, pipeline) else coroutine
 
     return select
 
 
-def install(wanted: Callable[[Any], bool]) -> None:
-    """Makes selections of arrays direct whose codec pipeline is `wanted`."""
+def install(pipeline: type) -> None:
+    """Makes selections of arrays direct whose codec pipeline is a `pipeline`."""
     if _replaced:
         return
     missing = [name for name in _SELECTIONS if not hasattr(AsyncArray, name)]
@@ -119,7 +119,7 @@ def install(wanted: Callable[[Any], bool]) -> None:
         )
     for name in _SELECTIONS:
         _replaced[name] = getattr(AsyncArray, name)
-        setattr(AsyncArray, name, _direct_if(wanted, _replaced[name]))
+        setattr(AsyncArray, name, _direct_with(pipeline, _replaced[name]))
     zarr.core.array.sync = _sync
 
 
